@@ -212,7 +212,7 @@ void add_bench_pairs(CLI::App& parent, Action& action) {
   const CLI::Validator number = whole_number(1, 1u << 30);
   command->add_option("--f", options->f, "product (default), difference, absdiff, sqdist, gaussian, invdist")->type_name("NAME");
   command->add_option("--reduce", options->reduction, "sum (default), min, max, argmin, argmax")->type_name("NAME");
-  command->add_option("--dtype", options->dtype, "float32 (default) or float64")->type_name("TYPE");
+  command->add_option("--dtype", options->dtype, "float32 (default), float64 or an integer type")->type_name("TYPE");
   command->add_option("--size", options->x_count, "x, and y where --y is not given: 100000, 2^18")->option_text("N");
   command->add_option("--y", options->y_count, "y")->option_text("N");
   command->add_option("--components", ladder.pairs.components, "of the vectors (default 1)")->transform(number)->option_text("D");
@@ -239,6 +239,7 @@ void add_bench_pairs(CLI::App& parent, Action& action) {
   samesum bench pairs --variant vec4 --group 64
   samesum bench pairs --variant vec8_both --group best --registers 64
   samesum bench pairs --f sqdist --reduce argmin --components 3
+  samesum bench pairs --dtype int64                # integers: their sums are exact
   samesum bench pairs --kernel my.cl               # your own, beside the others
 
 Operations are counted as in textbooks: two for a product and its addition. 'of

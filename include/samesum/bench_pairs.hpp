@@ -19,7 +19,7 @@ struct PairsLadder;
 
 struct PairsLadderOptions {
   PairsProblem pairs;  ///< f, reduction, components and parameters; accuracy and weights are not used
-  DType type = DType::float32;
+  DType type = DType::float32;             ///< of the data that are made; integers, made of 16 bits, are computed in 64
   std::uint64_t x_count = 0;               ///< 0: 2^16, on CPUs 2^13
   std::uint64_t y_count = 0;               ///< 0: as x_count
   std::vector<std::string> rungs;          ///< empty: all

@@ -139,15 +139,33 @@ class Bench(Case):
             capped = self.json("bench", "pairs", "--device", device, "--size", "300", "--runs", "1", "--registers", "64", "--variant", "register_blocks")
             self.assertIn("resident=4", capped["variants"][-1]["configuration"])
             textbook = {"naive", "local_all", "local_tiled", "vec4", "vec8", "vec8_local", "vec8_both", "vec8_tile"}
-            for f, reduction, size, dtype in (("difference", "sum", "101", "float32"), ("absdiff", "max", "300", "float64"), ("sqdist", "min", "77", "float32"),
-                                              ("gaussian", "sum", "1500", "float32"), ("invdist", "max", "90", "float32"), ("product", "min", "31", "float64")):
+            for f, reduction, size, dtype, components in (
+                    ("difference", "sum", "101", "float32", 1), ("absdiff", "max", "300", "float64", 2), ("sqdist", "min", "77", "float32", 3),
+                    ("gaussian", "sum", "1500", "float32", 1), ("invdist", "argmax", "90", "float32", 5), ("product", "min", "31", "float64", 1),
+                    ("sqdist", "argmin", "101", "float32", 3), ("product", "sum", "65", "int32", 3), ("absdiff", "argmin", "40", "int64", 1),
+                    ("sqdist", "max", "33", "uint16", 2)):
                 with self.subTest(f=f, reduction=reduction):
                     found = self.json("bench", "pairs", "--device", device, "--size", size, "--y", "1037", "--f", f, "--reduce", reduction, "--dtype", dtype,
-                                      "--runs", "1", "--seconds", "0.001", "--group", "32")
-                    rows = {row["name"]: row["verdict"] for row in found["variants"]}
-                    self.assertEqual({rows[name] for name in textbook | {"register_blocks"}}, {"right"}, found)
-            found = self.json("bench", "pairs", "--device", device, "--size", "64", "--reduce", "argmin", "--variant", "naive", "--runs", "1")
-            self.assertIn("sums, minima and maxima over pairs of scalars", found["variants"][0]["reason"])
+                                      "--components", str(components), "--runs", "1", "--seconds", "0.001", "--group", "32",
+                                      *(word for name in sorted(textbook | {"register_blocks"}) for word in ("--variant", name)))
+                    rows = [(row["name"], row["verdict"]) for row in found["variants"] if row["where"] == device]
+                    self.assertEqual(sorted(rows), sorted((name, "right") for name in textbook | {"register_blocks"}), found)
+            found = self.json("bench", "pairs", "--device", device, "--size", "64", "--components", "17", "--variant", "naive", "--runs", "1")
+            self.assertIn("vectors of up to 16 components", found["variants"][0]["reason"])
+
+    def test_indices_of_pairs_of_ugly_numbers(self):
+        """NaN, infinities, equal values and both zeros: the textbook's indices are those of the product's minima, in every rung."""
+        nan, inf = float("nan"), float("inf")
+        self.array("x.npy", [0.0, -0.0, 1.5, inf, -inf, nan, 1e-45, 3.0], "f")
+        for name, y in (("nan", [2, nan, -3, nan]), ("zeros", [0.0, -0.0] * 6 + [0.0]), ("infinite", [inf] * 9),
+                        ("equal", [7] * 37), ("one", [-5])):
+            self.array("y.npy", y, "f")
+            for device in [device["selector"] for device in self.json("devices")["devices"] if device["selector"] != "cpu"][:1]:
+                for reduction in ("argmin", "argmax"):
+                    with self.subTest(y=name, reduction=reduction):
+                        found = self.json("bench", "pairs", "--device", device, "--data", "x.npy", "--data", "y.npy", "--reduce", reduction, "--runs", "1",
+                                          "--seconds", "0.001", "--group", "32", "--variant", "naive", "--variant", "vec8_tile", "--variant", "register_blocks")
+                        self.assertEqual({row["verdict"] for row in found["variants"] if row["where"] == device}, {"right"}, found)
 
 
 class Kernel(Case):

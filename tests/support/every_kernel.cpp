@@ -131,11 +131,17 @@ void build_pairs(device::Device& device) {
   problem.a = problem.b = values.data();
   problem.x_count = problem.y_count = 64;
   for (const std::string_view name : all_pairs::textbook_variants()) {
-    for (const int f : {0, static_cast<int>(1 + ++turn % 5)}) {  // sums of products, and another function in turn
+    for (const int f : {0, static_cast<int>(1 + ++turn % 5)}) {  // sums of products, and another function, reduction and size in turn
       problem.f = static_cast<PairFunction>(f);
-      problem.reduction = f == 0 ? PairReduction::sum : static_cast<PairReduction>(turn % 3);
+      problem.reduction = f == 0 ? PairReduction::sum : static_cast<PairReduction>(turn % 5);
+      problem.components = f == 0 ? 1 : 1 + turn % 3;
       all_pairs::TextbookPairs(name, device, problem, {});
     }
+    problem.components = 1 + turn % 2;
+    problem.f = static_cast<PairFunction>(turn % 4);
+    problem.type = turn % 3 == 0 ? DType::uint64 : DType::int64;  // values are as many bytes as doubles
+    all_pairs::TextbookPairs(name, device, problem, {});
+    problem.type = DType::float32;
   }
   problem.f = PairFunction::product;
   problem.reduction = PairReduction::sum;

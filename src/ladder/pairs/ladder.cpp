@@ -13,6 +13,7 @@
 #include "ladder/vendor.hpp"
 #include "pairs/pairs_cpu.hpp"
 #include "pairs/pairs_device.hpp"
+#include "pairs/tree/host_elements.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -74,13 +75,18 @@ class PairsLadderRun {
         y_count_(options.b              ? options.b->size() / std::max<std::uint64_t>(options.pairs.components, 1)
                  : options.y_count != 0 ? options.y_count
                                         : x_count_),
-        a_(DataKind::normal, options.type, options.a ? 0 : x_count_ * options.pairs.components, options.seed),
-        b_(DataKind::normal, options.type, options.b ? 0 : y_count_ * options.pairs.components, options.seed + 1),
+        a_(DataKind::normal, made_type(options.type), options.a ? 0 : x_count_ * options.pairs.components, options.seed),
+        b_(DataKind::normal, made_type(options.type), options.b ? 0 : y_count_ * options.pairs.components, options.seed + 1),
         problem_(all_pairs::checked(view_of(options.a, a_), view_of(options.b, b_), pairs_options(options))),
-        reference_(problem_, options.pairs) {
+        a_elements_(view_of(options.a, a_), problem_.type),
+        b_elements_(view_of(options.b, b_), problem_.type) {
+    problem_.a = a_elements_.data();
+    problem_.b = b_elements_.data();
+    problem_.own_stored.reset();
+    reference_.emplace(problem_, options.pairs);
     ladder_.device = device.info();
     ladder_.pairs = options.pairs;
-    ladder_.type = options.type;
+    ladder_.type = problem_.type;
     ladder_.x_count = x_count_;
     ladder_.y_count = y_count_;
     ladder_.operations_of_pair = operations_of(options.pairs);
@@ -90,10 +96,12 @@ class PairsLadderRun {
     if (!options_.kernel_source.empty()) check_kernel();
     const std::uint32_t threads = options_.threads != 0 ? options_.threads : static_cast<std::uint32_t>(tbb::info::default_concurrency());
     const bool kernels = device_.info().has(Capability::kernels);
-    add_ceiling(host_arithmetic(options_.type, 1));
-    if (threads > 1) add_ceiling(host_arithmetic(options_.type, threads));
-    if (kernels) add_ceiling(device_ceiling());
-    if (kernels && problem_.f == PairFunction::product && summing()) measure_vendor();
+    if (!integers()) {
+      add_ceiling(host_arithmetic(problem_.type, 1));
+      if (threads > 1) add_ceiling(host_arithmetic(problem_.type, threads));
+      if (kernels) add_ceiling(device_ceiling());
+      if (kernels && problem_.f == PairFunction::product && summing()) measure_vendor();
+    }
     add_host(kSerial, 1, [this](const Problem& problem, Target c) { serial(problem, c); });
     for (const PairAccuracy accuracy : accuracies()) {
       add_host(
@@ -119,9 +127,15 @@ class PairsLadderRun {
     pairs.accuracy = PairAccuracy::fast;
     return pairs;
   }
+  // Made-up integers have 16 bits, so that no sum of products overflows.
+  static DType made_type(DType type) {
+    if (!is_integer(type)) return type;
+    return type == DType::uint8 || type == DType::uint16 || type == DType::uint32 || type == DType::uint64 ? DType::uint16 : DType::int16;
+  }
   bool summing() const { return problem_.reduction == PairReduction::sum; }
+  bool integers() const { return is_integer(problem_.type); }
   std::vector<PairAccuracy> accuracies() const {
-    if (!summing()) return {PairAccuracy::fast};
+    if (!summing() || integers()) return {PairAccuracy::fast};
     return {PairAccuracy::fast, PairAccuracy::compensated, PairAccuracy::exact};
   }
 
@@ -143,7 +157,7 @@ class PairsLadderRun {
   Arithmetic device_ceiling() {
     device::Device& device = device_.implementation();
     const std::lock_guard lock(device.mutex());
-    Arithmetic ceiling = device_arithmetic(device, options_.type);
+    Arithmetic ceiling = device_arithmetic(device, problem_.type);
     ceiling.timer = locked(device, ceiling.timer);
     return ceiling;
   }
@@ -152,15 +166,15 @@ class PairsLadderRun {
     options_.effort.tell("the vendor's matrix product");
     Effort effort = options_.effort;
     effort.runs = std::min(effort.runs, 9u);
-    ladder_.matrix_product = vendor_matrix_product(device_, options_.type, effort);
+    ladder_.matrix_product = vendor_matrix_product(device_, problem_.type, effort);
   } catch (const Error& error) {
     ladder_.no_matrix_product = error.what();
   }
 
   // The tutorial's serial loop: only products.
   void serial(const Problem& problem, Target c) const {
-    if (problem.f != PairFunction::product || !summing() || problem.components != 1) {
-      throw Error(ErrorKind::usage, "the textbook adds up products of scalars");
+    if (problem.f != PairFunction::product || !summing() || problem.components != 1 || integers()) {
+      throw Error(ErrorKind::usage, "the textbook's loop adds up products of floating-point scalars");
     }
     all_pairs::serial_products(problem, c);
   }
@@ -172,11 +186,11 @@ class PairsLadderRun {
       const std::uint64_t enough = name == kSerial ? kSerialPairs : kHostPairs;
       const std::uint64_t count = std::min(x_count_, std::max<std::uint64_t>(enough / y_count_, 1));
       row.configuration = fmt::format("threads={}{}", threads, count < x_count_ ? fmt::format(", {} of the x", count) : "");
-      const auto c = std::make_shared<std::vector<char>>(x_count_ * 8);
+      const auto c = std::make_shared<std::vector<char>>(x_count_ * std::max<std::size_t>(all_pairs::result_bytes(problem_), 8));
       const auto work = [this, c, count, call] { call(problem_.part(0, count), Target{c->data()}); };
       // Checked at all samples, also where only some x are timed.
       const auto read = [this, c, count, call](Target to) {
-        for (const std::uint64_t x : reference_.samples()) {
+        for (const std::uint64_t x : reference_->samples()) {
           const std::size_t bytes = all_pairs::result_bytes(problem_);
           if (x >= count) call(problem_.part(x, 1), Target{c->data() + x * bytes});
         }
@@ -198,6 +212,7 @@ class PairsLadderRun {
         const std::lock_guard lock(device.mutex());
         Problem accurate = problem_;
         accurate.accuracy = accuracy;
+        if (accurate.nodes != nullptr || accurate.smallest()) return tree_rung(device, accurate, row);
         all_pairs::Configuration wanted;
         wanted.group_size = options_.group_size;
         wanted.items = options_.items;
@@ -229,6 +244,15 @@ class PairsLadderRun {
 
   PairsRung kernel_rung(device::Device& device, std::function<void()> launch, std::function<void(Target)> read) const {
     return {locked(device, launch), locked(device, std::move(read)), locked(device, device_timer(device, launch)), x_count_};
+  }
+
+  // Reductions by the tree over y, and the smallest, from host memory and back to it.
+  PairsRung tree_rung(device::Device& device, const Problem& problem, PairsRow& row) const {
+    const std::shared_ptr<all_pairs::OnDevice> run = all_pairs::on_device(device, problem, {options_.group_size});
+    const auto c = std::make_shared<std::vector<char>>(x_count_ * all_pairs::result_bytes(problem));
+    const auto call = locked(device, [=, this] { run->run(0, x_count_, {c->data()}); });
+    row.configuration = run->configuration().text() + " with copies";
+    return {call, [c](Target to) { std::memcpy(to.data, c->data(), c->size()); }, host_timer(call), x_count_};
   }
 
   // `best`: with its best group size.
@@ -298,10 +322,10 @@ class PairsLadderRun {
   }
 
   void check_result(const PairsRung& rung, PairAccuracy accuracy, bool in_sequence, PairsRow& row) const {
-    std::vector<char> c(x_count_ * 8);
+    std::vector<char> c(x_count_ * std::max<std::size_t>(all_pairs::result_bytes(problem_), 8));
     rung.read({c.data()});
-    if (!summing() || accuracy == PairAccuracy::exact) {
-      const bool right = reference_.same_bits(c, accuracy, in_sequence);  // a textbook's minimum does not tell -0 from +0
+    if (!summing() || integers() || accuracy == PairAccuracy::exact) {
+      const bool right = reference_->same_bits(c, accuracy, in_sequence);  // a textbook's minimum does not tell -0 from +0
       row.verdict = right ? Verdict::right : Verdict::wrong;
       if (!right) row.reason = in_sequence ? "another value than the CPU's" : "other bits than the CPU's";
       return;
@@ -309,7 +333,7 @@ class PairsLadderRun {
     const auto y = static_cast<double>(y_count_);
     const auto d = static_cast<double>(problem_.components);
     const double depth = in_sequence ? y : accuracy == PairAccuracy::fast ? std::min(y * d, 4096 + y * (d + 4) / 1024 + 8 * d) : 2;
-    const bool right = reference_.error_ratio(c, depth, row) <= 1;
+    const bool right = reference_->error_ratio(c, depth, row) <= 1;
     row.verdict = right ? Verdict::right : Verdict::wrong;
     if (!right) row.reason = "the error is over the bound";
   }
@@ -319,7 +343,8 @@ class PairsLadderRun {
   std::uint64_t x_count_, y_count_;
   Data a_, b_;
   Problem problem_;
-  PairsReference reference_;
+  all_pairs::HostElements a_elements_, b_elements_;
+  std::optional<PairsReference> reference_;
   std::vector<Arithmetic> ceilings_;
   PairsLadder ladder_;
   double serial_pairs_per_second_ = 0;

@@ -22,6 +22,7 @@ PairsReference::PairsReference(const Problem& problem, const PairsProblem& pairs
   const std::uint64_t count = std::min(kSamples, problem.x_count);
   const std::uint64_t components = problem.components;
   for (std::uint64_t i = 0; i < count; ++i) samples_.push_back(problem.x_count / count * i);
+  if (problem.nodes != nullptr || problem.smallest()) return;  // bits are compared
   std::vector<double> a, b = in_float64(problem.b, problem.y_count * components);
   for (const std::uint64_t x : samples_) {
     const std::vector<double> all = in_float64(at(problem.a, x * components), components);
@@ -83,11 +84,13 @@ bool PairsReference::same_bits(const std::vector<char>& c, PairAccuracy accuracy
     a.insert(a.end(), from, from + bytes_of_x);
   }
   few.a = a.data();
-  std::vector<char> right(samples_.size() * 8);
+  std::vector<char> right(samples_.size() * std::max<std::size_t>(all_pairs::result_bytes(problem_), 8));
   all_pairs::pairs_on_cpu(few, {right.data()}, 0);
   const std::size_t bytes = all_pairs::result_bytes(problem_);
   for (std::size_t i = 0; i < samples_.size(); ++i) {
-    if (values) {
+    if (values && problem_.indices()) {
+      if (!same_value(few, i, index_at(c, samples_[i]), index_at(right, i))) return false;
+    } else if (values && !is_integer(problem_.type)) {
       const double found = value_at(c, samples_[i]), expected = value_at(right, i);
       if (found != expected && !(std::isnan(found) && std::isnan(expected))) return false;
     } else if (std::memcmp(c.data() + samples_[i] * bytes, right.data() + i * bytes, bytes) != 0) {
@@ -95,6 +98,27 @@ bool PairsReference::same_bits(const std::vector<char>& c, PairAccuracy accuracy
     }
   }
   return true;
+}
+
+bool PairsReference::same_value(const Problem& few, std::uint64_t x, std::uint64_t found, std::uint64_t expected) const {
+  if (found == expected) return true;
+  if (found >= problem_.y_count) return false;
+  const auto value = [&](std::uint64_t y) {
+    Problem one = few.part(x, 1);
+    one.reduction = PairReduction::min;
+    one.nodes.reset();
+    one.own_result.reset();
+    one.y_count = 1;
+    one.b = at(problem_.b, y * problem_.components);
+    std::vector<char> c(8);
+    all_pairs::pairs_on_cpu(one, {c.data()}, 1);
+    return value_at(c, 0);
+  };
+  return !is_integer(problem_.type) && value(found) == value(expected);
+}
+
+std::uint64_t PairsReference::index_at(const std::vector<char>& c, std::uint64_t x) {
+  return reinterpret_cast<const std::uint64_t*>(c.data())[x];
 }
 
 const char* PairsReference::at(const void* data, std::uint64_t element) const {

@@ -22,10 +22,13 @@ class PairsReference {
   double error_ratio(const std::vector<char>& c, double depth, PairsRow& row) const;
 
   /// Whether the samples equal the CPU's bits, for problems where that is guaranteed. `values`: whether they are equal numbers, of which
-  /// +0 and -0 are the same, or NaNs as there.
+  /// +0 and -0 are the same, or NaNs as there; of indices whether they are of such numbers.
   bool same_bits(const std::vector<char>& c, PairAccuracy accuracy, bool values = false) const;
 
  private:
+  // Whether f of sample number `x` and two y is the same number.
+  bool same_value(const all_pairs::Problem& few, std::uint64_t x, std::uint64_t found, std::uint64_t expected) const;
+  static std::uint64_t index_at(const std::vector<char>& c, std::uint64_t x);
   const char* at(const void* data, std::uint64_t element) const;
   std::vector<double> in_float64(const void* data, std::uint64_t count) const;
   double value_at(const std::vector<char>& c, std::uint64_t x) const;

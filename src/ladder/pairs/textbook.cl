@@ -1,163 +1,200 @@
-// Sums, minima and maxima of f over all pairs of scalars in the steps of the tutorial, from the naive one up: rungs of the ladder, checked
-// against an error bound and never chosen by pairs() (docs/pairs.md). A user's kernel (`samesum bench pairs --kernel`) has the same parameters.
+// Reductions of f over all pairs in the steps of the tutorial, from the naive one up: rungs of the ladder, checked against the CPU or an error
+// bound and never chosen by pairs() (docs/pairs.md). A user's kernel (`samesum bench pairs --kernel`) has the same parameters.
 //
-// Defined by the host: REAL, GROUP (work-items of a group), WIDTH (x of a work-item, 1 where it has only one), TILE (y that a group copies
-// to local memory at once), RESIDENT (groups that a compute unit shall hold at once, which limits the registers of a work-item: 1 for no limit). `a` and `c` are padded to whole groups, so that work-items need no bounds checks.
+// Defined by the host: REAL (of integers long or ulong), D (components of a vector), GROUP (work-items of a group), WIDTH (x of a work-item, 1
+// where it has only one), TILE (y that a group copies to local memory at once), RESIDENT (groups that a compute unit shall hold at once, which
+// limits the registers of a work-item: 1 for no limit). `a` and `c` are padded to whole groups, so that work-items need no bounds checks.
+//
+// F, FACTOR and SOFTENING: of pairs/function.h or integer_function.h, which is before this file; REDUCTION: 0 sum, 1 min, 2 max, 3 argmin, 4
+// argmax, where `c` has indices as long; NOTHING: the value over no y at all.
 
-// F, FACTOR and SOFTENING: of pairs/function.h, which is before this file; REDUCTION: 0 sum, 1 min, 2 max; NOTHING: their value over no y at all.
+#define INDICES (REDUCTION >= 3)
 
-// What one more y makes of the value.
-FN REAL step(REAL sum, REAL x, REAL y) {
-#if F == F_PRODUCT && REDUCTION == 0
-  return fma(x, y, sum);
+// A y, as in memory.
+#if D == 1
+typedef REAL Y;
+#define COMPONENT(y, d) (y)
 #else
-  const REAL value = f_finish(f_first(x, y, SOFTENING), FACTOR);
-#if REDUCTION == 0
-  return sum + value;
-#elif REDUCTION == 1
-  return value < sum || value != value ? value : sum;
-#else
-  return value > sum || value != value ? value : sum;
+typedef struct {
+  REAL s[D];
+} Y;
+#define COMPONENT(y, d) ((y).s[d])
 #endif
-#endif
-}
 
-#if defined(__OPENCL_VERSION__) && WIDTH > 1
+// WIDTH numbers.
+#if WIDTH == 1
+typedef REAL VECTOR;
+#elif defined(__OPENCL_VERSION__)
 #define JOIN_AGAIN(a, b) a##b
 #define JOIN(a, b) JOIN_AGAIN(a, b)
 typedef JOIN(REAL, WIDTH) VECTOR;
-FN VECTOR nothing(void) { return (VECTOR)(NOTHING); }
-#elif WIDTH > 1
-// Types and operators that CUDA lacks.
-typedef struct __align__(16) {
+#else
+typedef struct __align__(16) {  // CUDA has no types and operators for so many
   REAL s[WIDTH];
 } VECTOR;
-FN VECTOR nothing() {
-  VECTOR v;
-#pragma unroll
-  for (int k = 0; k < WIDTH; ++k) v.s[k] = NOTHING;
-  return v;
-}
 #endif
-
-#if WIDTH > 1
 #define LANE(vector, k) (((REAL*)&(vector))[k])
 
-// step() in each lane.
-FN VECTOR steps(VECTOR sum, VECTOR x, REAL y) {
-#if defined(__OPENCL_VERSION__) && F == F_PRODUCT && REDUCTION == 0
-  return fma(x, (VECTOR)(y), sum);
+// The x of a work-item, as in memory; as many y.
+#if D == 1
+typedef VECTOR X;
 #else
-#pragma unroll
-  for (int k = 0; k < WIDTH; ++k) LANE(sum, k) = step(LANE(sum, k), LANE(x, k), y);
-  return sum;
+typedef struct {
+  Y s[WIDTH];
+} X;
 #endif
+#define VECTOR_OF(x, k) (((Y*)&(x))[k])
+
+// The value so far, and where it was found.
+typedef struct {
+  VECTOR value;
+#if INDICES
+  long at[WIDTH];
+#endif
+} STATE;
+
+FN STATE nothing(void) {
+  STATE state;
+#pragma unroll
+  for (int k = 0; k < WIDTH; ++k) {
+    LANE(state.value, k) = NOTHING;
+#if INDICES
+    state.at[k] = 0;
+#endif
+  }
+  return state;
 }
+
+FN REAL f_of(Y x, Y y) {
+  REAL value = f_first(COMPONENT(x, 0), COMPONENT(y, 0), SOFTENING);
+#if D > 1
+#pragma unroll
+  for (int d = 1; d < D; ++d) value = f_next(value, COMPONENT(x, d), COMPONENT(y, d));
+#endif
+  return f_finish(value, FACTOR);
+}
+
+#if INTEGERS
+#define IS_FIRST_NAN(value, best) 0
+#else
+#define IS_FIRST_NAN(value, best) ((value) != (value) && (best) == (best))
+#endif
+#if REDUCTION == 2 || REDUCTION == 4
+#define IS_BETTER(value, best) ((value) > (best) || IS_FIRST_NAN(value, best))
+#else
+#define IS_BETTER(value, best) ((value) < (best) || IS_FIRST_NAN(value, best))
 #endif
 
-#if WIDTH == 1
-// All of B from global memory.
-KERNEL FIXED_GROUP(GROUP, RESIDENT) void naive(GLOBAL const REAL* a, GLOBAL const REAL* b, GLOBAL REAL* c, ulong x_count, ulong y_count) {
-  const REAL x = a[global_id()];
-  REAL sum = NOTHING;
-  for (ulong y = 0; y < y_count; ++y) sum = step(sum, x, b[y]);
-  c[global_id()] = sum;
+// One more y.
+FN STATE step(STATE state, X x, Y y, ulong place) {
+#if F == F_PRODUCT && REDUCTION == 0 && D == 1 && !INTEGERS && defined(__OPENCL_VERSION__)
+  state.value = fma(x, (VECTOR)(y), state.value);
+#else
+#pragma unroll
+  for (int k = 0; k < WIDTH; ++k) {
+    const REAL before = LANE(state.value, k);
+#if F == F_PRODUCT && REDUCTION == 0 && D == 1 && !INTEGERS
+    LANE(state.value, k) = fma(LANE(x, k), y, before);
+#else
+    const REAL value = f_of(VECTOR_OF(x, k), y);
+#if REDUCTION == 0
+    LANE(state.value, k) = before + value;
+#elif INDICES
+    if (IS_BETTER(value, before)) {
+      LANE(state.value, k) = value;
+      state.at[k] = (long)place;
+    }
+#else
+    LANE(state.value, k) = IS_BETTER(value, before) ? value : before;
+#endif
+#endif
+  }
+#endif
+  return state;
+}
+
+FN void store(GLOBAL REAL* c, STATE state) {
+#if INDICES
+#pragma unroll
+  for (int k = 0; k < WIDTH; ++k) ((GLOBAL long*)c)[global_id() * WIDTH + k] = state.at[k];
+#else
+  ((GLOBAL VECTOR*)c)[global_id()] = state.value;
+#endif
+}
+
+#define KERNEL_OF_PAIRS(name) \
+  KERNEL FIXED_GROUP(GROUP, RESIDENT) void name(GLOBAL const REAL* a, GLOBAL const REAL* b, GLOBAL REAL* c, ulong x_count, ulong y_count)
+#define MY_X (((GLOBAL const X*)a)[global_id()])
+#define GLOBAL_Y ((GLOBAL const Y*)b)
+
+// All of B from global memory: `naive` with one x, `vectors` with several.
+KERNEL_OF_PAIRS(from_global) {
+  const X x = MY_X;
+  STATE state = nothing();
+  for (ulong y = 0; y < y_count; ++y) state = step(state, x, GLOBAL_Y[y], y);
+  store(c, state);
 }
 
 // All of B in local memory: TILE is y_count, or more.
-KERNEL FIXED_GROUP(GROUP, RESIDENT) void local_all(GLOBAL const REAL* a, GLOBAL const REAL* b, GLOBAL REAL* c, ulong x_count, ulong y_count) {
-  LOCAL_VAR REAL tile[TILE];
-  for (uint k = local_id(); k < y_count; k += GROUP) tile[k] = b[k];
+KERNEL_OF_PAIRS(local_all) {
+  LOCAL_VAR Y tile[TILE];
+  for (uint k = local_id(); k < y_count; k += GROUP) tile[k] = GLOBAL_Y[k];
   barrier_local();
-  const REAL x = a[global_id()];
-  REAL sum = NOTHING;
-  for (uint y = 0; y < y_count; ++y) sum = step(sum, x, tile[y]);
-  c[global_id()] = sum;
+  const X x = MY_X;
+  STATE state = nothing();
+  for (uint y = 0; y < y_count; ++y) state = step(state, x, tile[y], y);
+  store(c, state);
 }
 
 // B is copied to local memory tile by tile.
-KERNEL FIXED_GROUP(GROUP, RESIDENT) void local_tiled(GLOBAL const REAL* a, GLOBAL const REAL* b, GLOBAL REAL* c, ulong x_count, ulong y_count) {
-  LOCAL_VAR REAL tile[TILE];
-  const REAL x = a[global_id()];
-  REAL sum = NOTHING;
+KERNEL_OF_PAIRS(local_tiled) {
+  LOCAL_VAR Y tile[TILE];
+  const X x = MY_X;
+  STATE state = nothing();
   for (ulong start = 0; start < y_count; start += TILE) {
     const uint count = y_count - start < TILE ? (uint)(y_count - start) : TILE;
     barrier_local();
-    for (uint k = local_id(); k < count; k += GROUP) tile[k] = b[start + k];
+    for (uint k = local_id(); k < count; k += GROUP) tile[k] = GLOBAL_Y[start + k];
     barrier_local();
-    for (uint y = 0; y < count; ++y) sum = step(sum, x, tile[y]);
+    for (uint y = 0; y < count; ++y) state = step(state, x, tile[y], start + y);
   }
-  c[global_id()] = sum;
-}
-#else
-// WIDTH of the x in a vector; all of B from global memory.
-KERNEL FIXED_GROUP(GROUP, RESIDENT) void vectors(GLOBAL const REAL* a, GLOBAL const REAL* b, GLOBAL REAL* c, ulong x_count, ulong y_count) {
-  const VECTOR x = ((GLOBAL const VECTOR*)a)[global_id()];
-  VECTOR sum = nothing();
-  for (ulong y = 0; y < y_count; ++y) sum = steps(sum, x, b[y]);
-  ((GLOBAL VECTOR*)c)[global_id()] = sum;
+  store(c, state);
 }
 
-// The same with tiles of B in local memory.
-KERNEL FIXED_GROUP(GROUP, RESIDENT) void vectors_local(GLOBAL const REAL* a, GLOBAL const REAL* b, GLOBAL REAL* c, ulong x_count, ulong y_count) {
-  LOCAL_VAR REAL tile[TILE];
-  const VECTOR x = ((GLOBAL const VECTOR*)a)[global_id()];
-  VECTOR sum = nothing();
-  for (ulong start = 0; start < y_count; start += TILE) {
-    const uint count = y_count - start < TILE ? (uint)(y_count - start) : TILE;
-    barrier_local();
-    for (uint k = local_id(); k < count; k += GROUP) tile[k] = b[start + k];
-    barrier_local();
-    for (uint y = 0; y < count; ++y) sum = steps(sum, x, tile[y]);
-  }
-  ((GLOBAL VECTOR*)c)[global_id()] = sum;
-}
-
+#if WIDTH > 1
 // Vectors of B, too: one load for WIDTH of the y; then the y that are left over.
-KERNEL FIXED_GROUP(GROUP, RESIDENT) void vectors_both(GLOBAL const REAL* a, GLOBAL const REAL* b, GLOBAL REAL* c, ulong x_count,
-                                                    ulong y_count) {
-  const VECTOR x = ((GLOBAL const VECTOR*)a)[global_id()];
-  VECTOR sum = nothing();
+KERNEL_OF_PAIRS(both) {
+  const X x = MY_X;
+  STATE state = nothing();
   const ulong whole = y_count / WIDTH;
   for (ulong v = 0; v < whole; ++v) {
-    VECTOR y = ((GLOBAL const VECTOR*)b)[v];
+    X y = ((GLOBAL const X*)b)[v];
 #pragma unroll
-    for (int k = 0; k < WIDTH; ++k) sum = steps(sum, x, LANE(y, k));
+    for (int k = 0; k < WIDTH; ++k) state = step(state, x, VECTOR_OF(y, k), v * WIDTH + k);
   }
-  for (ulong y = whole * WIDTH; y < y_count; ++y) sum = steps(sum, x, b[y]);
-  ((GLOBAL VECTOR*)c)[global_id()] = sum;
+  for (ulong y = whole * WIDTH; y < y_count; ++y) state = step(state, x, GLOBAL_Y[y], y);
+  store(c, state);
 }
 
-// The same with tiles of vectors in local memory; the lanes of the last one behind the end of B are not used.
-KERNEL FIXED_GROUP(GROUP, RESIDENT) void vectors_tile(GLOBAL const REAL* a, GLOBAL const REAL* b, GLOBAL REAL* c, ulong x_count,
-                                                    ulong y_count) {
-  LOCAL_VAR VECTOR tile[TILE / WIDTH];
-  const VECTOR x = ((GLOBAL const VECTOR*)a)[global_id()];
-  VECTOR sum = nothing();
+// The same with tiles of vectors in local memory; what the last one has behind the end of B is not used.
+KERNEL_OF_PAIRS(both_tiled) {
+  LOCAL_VAR X tile[TILE / WIDTH];
+  const X x = MY_X;
+  STATE state = nothing();
   for (ulong start = 0; start < y_count; start += TILE) {
     const uint count = y_count - start < TILE ? (uint)(y_count - start) : TILE;
-    const uint vectors = (count + WIDTH - 1) / WIDTH;
+    const uint whole = count / WIDTH;
     barrier_local();
-    for (uint v = local_id(); v < vectors; v += GROUP) {
-      if ((v + 1) * WIDTH <= count) {
-        tile[v] = ((GLOBAL const VECTOR*)(b + start))[v];
-      } else {
-        VECTOR last = nothing();
-        for (uint k = 0; v * WIDTH + k < count; ++k) LANE(last, k) = b[start + v * WIDTH + k];
-        tile[v] = last;
-      }
-    }
+    for (uint v = local_id(); v < whole; v += GROUP) tile[v] = ((GLOBAL const X*)(GLOBAL_Y + start))[v];
+    for (uint k = whole * WIDTH + local_id(); k < count; k += GROUP) ((LOCAL Y*)tile)[k] = GLOBAL_Y[start + k];
     barrier_local();
-    for (uint v = 0; v < count / WIDTH; ++v) {
-      VECTOR y = tile[v];
+    for (uint v = 0; v < whole; ++v) {
+      X y = tile[v];
 #pragma unroll
-      for (int k = 0; k < WIDTH; ++k) sum = steps(sum, x, LANE(y, k));
+      for (int k = 0; k < WIDTH; ++k) state = step(state, x, VECTOR_OF(y, k), start + v * WIDTH + k);
     }
-    if (count % WIDTH != 0) {
-      VECTOR y = tile[count / WIDTH];
-      for (uint k = 0; k < count % WIDTH; ++k) sum = steps(sum, x, LANE(y, k));
-    }
+    for (uint k = whole * WIDTH; k < count; ++k) state = step(state, x, ((LOCAL Y*)tile)[k], start + k);
   }
-  ((GLOBAL VECTOR*)c)[global_id()] = sum;
+  store(c, state);
 }
 #endif

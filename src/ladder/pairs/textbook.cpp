@@ -17,7 +17,9 @@ namespace {
 
 constexpr std::uint32_t kGroupSize = 256;
 constexpr std::uint32_t kTile = 1024;
+constexpr std::uint64_t kTileBytes = 16 << 10;    // at most; a multiple of 8 vectors
 constexpr std::uint64_t kMaxLocalAll = 48 << 10;  // the portable limit for static local memory
+constexpr std::uint64_t kMostComponents = 16;     // all of them are in registers, of every x of a work-item
 
 struct Rung {
   std::string_view name;
@@ -25,8 +27,8 @@ struct Rung {
   std::uint32_t width;
 };
 constexpr Rung kRungs[] = {
-    {"naive", "naive", 1},  {"local_all", "local_all", 1},      {"local_tiled", "local_tiled", 1}, {"vec4", "vectors", 4},
-    {"vec8", "vectors", 8}, {"vec8_local", "vectors_local", 8}, {"vec8_both", "vectors_both", 8},  {"vec8_tile", "vectors_tile", 8},
+    {"naive", "from_global", 1}, {"local_all", "local_all", 1},    {"local_tiled", "local_tiled", 1}, {"vec4", "from_global", 4},
+    {"vec8", "from_global", 8},  {"vec8_local", "local_tiled", 8}, {"vec8_both", "both", 8},          {"vec8_tile", "both_tiled", 8},
 };
 constexpr auto kNames = [] {
   std::array<std::string_view, std::size(kRungs)> names;
@@ -37,18 +39,32 @@ constexpr auto kNames = [] {
 [[noreturn]] void refuse(std::string message) { throw Error(ErrorKind::usage, std::move(message)); }
 
 // A constant of the source; its bits say all.
-std::string literal(double value, bool single) {
-  return single ? fmt::format("as_float({:#x}u)", std::bit_cast<std::uint32_t>(static_cast<float>(value)))
-                : fmt::format("as_double((ulong){:#x})", std::bit_cast<std::uint64_t>(value));
+std::string literal(double value, DType type) {
+  if (is_integer(type)) return "0";
+  return type == DType::float32 ? fmt::format("as_float({:#x}u)", std::bit_cast<std::uint32_t>(static_cast<float>(value)))
+                                : fmt::format("as_double((ulong){:#x})", std::bit_cast<std::uint64_t>(value));
+}
+
+// What a reduction begins with, before any y.
+std::string nothing(const Problem& problem) {
+  const bool sum = problem.reduction == PairReduction::sum;
+  if (!is_integer(problem.type)) return literal(sum ? 0 : problem.greatest() ? -INFINITY : INFINITY, problem.type);
+  if (problem.type == DType::uint64) return sum || problem.greatest() ? "0" : "0xffffffffffffffff";
+  return sum ? "0" : problem.greatest() ? "((long)0x8000000000000000)" : "0x7fffffffffffffff";
+}
+
+const char* name_in_kernels(DType type) {
+  return type == DType::float32 ? "float" : type == DType::float64 ? "double" : type == DType::uint64 ? "ulong" : "long";
 }
 
 std::uint32_t tile_of(const Rung& rung, const Problem& problem, const DeviceInfo& info) {
-  if (rung.name != "local_all") return kTile;
+  const std::uint64_t bytes_of_y = problem.components * size_of(problem.type);
+  if (rung.name != "local_all") return static_cast<std::uint32_t>(std::min<std::uint64_t>(kTile, kTileBytes / bytes_of_y / 8 * 8));
   const std::uint64_t room = std::min(kMaxLocalAll, info.local_bytes);
-  const std::uint64_t bytes = problem.y_count * size_of(problem.type);
+  const std::uint64_t bytes = problem.y_count * bytes_of_y;
   if (bytes > room) {
     refuse(fmt::format("local_all wants all of B in local memory: {} bytes, where a group on {} has {}; {} y fit", bytes, info.selector,
-                       room, room / size_of(problem.type)));
+                       room, room / bytes_of_y));
   }
   return static_cast<std::uint32_t>(problem.y_count);
 }
@@ -65,46 +81,47 @@ TextbookPairs::TextbookPairs(std::string_view name, device::Device& device, cons
   const bool own = !options.source.empty();
   const auto found = std::find_if(std::begin(kRungs), std::end(kRungs), [&](const Rung& rung) { return rung.name == name; });
   if (!own && found == std::end(kRungs)) refuse(fmt::format("'{}' is no textbook variant of pairs", name));
-  if (problem.components != 1 || problem.indices() || problem.extras != 0 || problem.formula) {
-    refuse("the textbook has sums, minima and maxima over pairs of scalars, without weights");
+  const bool integers = is_integer(problem.type);  // their functions are formulas elsewhere
+  if (problem.reduction > PairReduction::argmax || problem.extras != 0 || (problem.formula && !integers) ||
+      problem.components > kMostComponents) {
+    refuse(fmt::format("the textbook has sums, minima, maxima and their indices over vectors of up to {} components, without weights",
+                       kMostComponents));
   }
   const DeviceInfo& info = device.info();
-  const bool single = problem.type == DType::float32;
-  if (!single && !info.has(Capability::fp64)) refuse(std::string(info.why_not(Capability::fp64)));
+  if (problem.type == DType::float64 && !info.has(Capability::fp64)) refuse(std::string(info.why_not(Capability::fp64)));
   device::check_group_size(info, options.group_size, info.max_group_size);
   const Rung rung = own ? Rung{name, "pairs", options.items} : *found;
   width_ = rung.width;
   group_size_ = options.group_size != 0 ? options.group_size : std::min(kGroupSize, info.max_group_size);
   device::Source source;
-  source.defines = {{"REAL", single ? "float" : "double"},
-                    {"REAL_BYTES", single ? "4" : "8"},
+  source.defines = {{"REAL", name_in_kernels(problem.type)},
+                    {"REAL_BYTES", std::to_string(size_of(problem.type))},
+                    {"INTEGERS", integers ? "1" : "0"},
+                    {"D", std::to_string(problem.components)},
                     {"GROUP", std::to_string(group_size_)},
                     {"WIDTH", std::to_string(width_)},
                     {"RESIDENT", std::to_string(resident_for(options.registers, group_size_))},
                     {"TILE", std::to_string(tile_of(rung, problem, info))},
                     {"F", std::to_string(static_cast<int>(problem.f))},
                     {"REDUCTION", std::to_string(static_cast<int>(problem.reduction))},
-                    {"FACTOR", literal(problem.factor, single)},
-                    {"SOFTENING", literal(problem.softening, single)},
-                    {"NOTHING", literal(problem.reduction == PairReduction::sum ? 0
-                                        : problem.greatest()                    ? -INFINITY
-                                                                                : INFINITY,
-                                        single)}};
+                    {"FACTOR", literal(problem.factor, problem.type)},
+                    {"SOFTENING", literal(problem.softening, problem.type)},
+                    {"NOTHING", nothing(problem)}};
   if (own) {
     source.text = options.source;
   } else {
-    source.defines.insert(source.defines.end(), {{"D", "1"}, {"EXTRAS", "0"}, {"WEIGHTED", "0"}});
-    source.files = {"pairs/function.h", "ladder/pairs/textbook.cl"};
+    source.defines.insert(source.defines.end(), {{"EXTRAS", "0"}, {"WEIGHTED", "0"}});
+    source.files = {integers ? "ladder/pairs/integer_function.h" : "pairs/function.h", "ladder/pairs/textbook.cl"};
   }
   kernel_ = device::build(device, source, rung.entry);
 
-  const std::uint64_t bytes = size_of(problem.type);
+  const std::uint64_t bytes = problem.components * size_of(problem.type);
   const std::uint64_t block = std::uint64_t{group_size_} * width_;
   groups_ = static_cast<std::uint32_t>((problem.x_count + block - 1) / block);
   std::vector<char> padded(groups_ * block * bytes);
   std::copy_n(static_cast<const char*>(problem.a), problem.x_count * bytes, padded.data());
   a_ = device.allocate(padded.size());
-  c_ = device.allocate(padded.size());
+  c_ = device.allocate(groups_ * block * size_of(result_type()));
   b_ = device.allocate(problem.y_count * bytes);
   device.write(a_, 0, padded.data(), padded.size());
   device.write(b_, 0, problem.b, problem.y_count * bytes);
@@ -115,7 +132,9 @@ void TextbookPairs::launch() {
   device_.launch(kernel_, {groups_, group_size_}, arguments);
 }
 
-void TextbookPairs::read(Target c) const { device_.read(c_, 0, c.data, problem_.x_count * size_of(problem_.type)); }
+DType TextbookPairs::result_type() const { return problem_.indices() ? DType::int64 : problem_.type; }
+
+void TextbookPairs::read(Target c) const { device_.read(c_, 0, c.data, problem_.x_count * size_of(result_type())); }
 
 std::string TextbookPairs::configuration() const {
   return fmt::format("groups={} group_size={} x_per_item={}", groups_, group_size_, width_);

@@ -21,8 +21,8 @@ struct TextbookOptions {
 /// How many groups a compute unit is to hold at once, so that a work-item has no more registers than that.
 std::uint32_t resident_for(std::uint32_t registers, std::uint32_t group_size) noexcept;
 
-/// One rung, prepared for one problem: float32 or float64 scalars; a sum, a minimum or a maximum of any f. Requires that the device's mutex
-/// is held.
+/// One rung, prepared for one problem: vectors of up to 16 components of float32, float64, int64 or uint64; a sum, a minimum, a maximum or
+/// the index of one, of any f. Sums of integers wrap. Requires that the device's mutex is held.
 class TextbookPairs {
  public:
   /// `name`: one of textbook_variants(), or any name where a source is given.
@@ -34,6 +34,8 @@ class TextbookPairs {
   std::string configuration() const;
 
  private:
+  DType result_type() const;
+
   device::Device& device_;
   Problem problem_;
   std::uint32_t group_size_, width_;
@@ -42,7 +44,7 @@ class TextbookPairs {
   std::uint32_t groups_;
 };
 
-/// `naive`, `local_all`, `local_tiled`, `vec4`, `vec8`, `vec8_local`.
+/// `naive`, `local_all`, `local_tiled`, `vec4`, `vec8`, `vec8_local`, `vec8_both`, `vec8_tile`.
 std::span<const std::string_view> textbook_variants();
 
 }  // namespace samesum::all_pairs
