@@ -56,7 +56,7 @@ class PlannedExtrema : public Planned {
     if (!count_) device::refuse_result();
     return Statistics(statistics::contents_of(extremes_.result(), *count_, request_.type, wanted_.indices));
   }
-  std::string configuration() const override { return extremes_.shape().text(); }
+  std::string configuration() const override { return extremes_.text(); }
 
  private:
   Request request_;

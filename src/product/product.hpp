@@ -85,6 +85,31 @@ void append_on_device(View data, device::Device& device, DeviceProduct& product,
 template <class T>
 void append_on_device(const device::Run& data, device::Device& device, DeviceProduct& product, Tree<T>& tree, Report& report);
 
+/// Products of integers on a device: a record for each group, which computes 64 bits.
+class IntegerProducts {
+ public:
+  /// `source` has the entry `product` for groups of tile_shape().
+  IntegerProducts(device::Device& device, DType type, const Tuning& tuning, const device::Source& source);
+
+  std::uint64_t tile() const noexcept { return tile_; }  ///< in elements
+  std::uint32_t group_size() const noexcept { return group_size_; }
+  const device::Memory& records() const noexcept { return records_; }
+  /// "groups=528 group_size=256": the most groups.
+  std::string text() const;
+
+  /// Enqueues the product of elements from byte `offset` on, a multiple of 16 by its address; returns the number of groups.
+  std::uint32_t launch(const device::Memory& memory, std::uint64_t offset, std::uint64_t count);
+  /// Waits, and multiplies `product` by the records of this many groups. False, and nothing is done, if all digits are needed for that.
+  bool collect(std::uint32_t groups, IntegerProduct& product);
+
+ private:
+  device::Device& device_;
+  std::uint32_t group_size_, most_groups_ = 0;
+  std::uint64_t tile_ = 0;
+  device::Kernel kernel_;
+  device::Memory records_;
+};
+
 /// Multiplies `product` by integers in host memory, on `threads` threads.
 void multiply(View data, std::uint32_t threads, IntegerProduct& product);
 /// The same on a device, which computes 64 bits: larger products are computed here.
@@ -92,9 +117,6 @@ void multiply_on_device(View data, device::Device& device, const Tuning& options
 /// Of an array on the device, whose elements follow one another from a multiple of 16 bytes on.
 void multiply_on_device(const device::Run& data, DType type, const samesum::Device& device, const Tuning& options, IntegerProduct& product,
                         Report& report);
-
-/// For kernels whose groups write a record each: how many of them at most.
-std::uint32_t record_groups(device::Device& device, const device::Kernel& kernel, std::uint32_t group_size, std::uint32_t wanted);
 
 /// The sources of the kernels, for integers and floats (entry `product`).
 device::Source product_source(DType type, bool skip, std::uint32_t group_size, std::uint32_t loads);

@@ -3,6 +3,7 @@
 #include "product/product.hpp"
 
 #include "core/chunks.hpp"
+#include "reduce/device/launcher.hpp"
 
 #include <samesum/error.hpp>
 
@@ -36,7 +37,7 @@ std::uint32_t choose_group_size(const DeviceInfo& info, std::uint32_t wanted) {
 std::uint32_t choose_groups(device::Device& device, const device::Kernel& kernel, std::uint32_t group_size, std::uint32_t wanted) {
   constexpr std::uint32_t kMost = 1u << 30;
   if (wanted != 0) return wanted;
-  return device.info().is_cpu ? device.resident_groups(kernel, group_size).value_or(device.info().compute_units) : kMost;
+  return device.info().is_cpu ? reduction::resident_groups(device, kernel, group_size, 1) : kMost;
 }
 
 void require(const DeviceInfo& info, Capability capability) {
@@ -50,33 +51,34 @@ std::uint64_t chunk_elements(const DeviceInfo& info, DType type, std::uint64_t t
   return std::max<std::uint64_t>(std::min(kChunkBytes, info.max_allocation_bytes) / size_of(type) / tile, 1) * tile;
 }
 
+// Uploads host data in chunks: for each of them launch(memory, part), then collect(part), which waits.
+template <class Launch, class Collect>
+void for_chunks(View data, device::Device& device, std::uint64_t tile, Report& report, const Launch& launch, const Collect& collect) {
+  const std::uint64_t chunk = std::min(chunk_elements(device.info(), data.type(), tile), data.size());
+  const device::Memory memory = device.allocate(chunk * size_of(data.type()));
+  for (std::uint64_t first = 0; first < data.size(); first += chunk) {
+    const View part = data.part(first, std::min(chunk, data.size() - first));
+    const device::Mark start = device.mark();
+    device.write(memory, 0, part.data(), part.bytes());
+    const device::Mark uploaded = device.mark();
+    launch(memory, part);
+    const device::Mark done = device.mark();
+    collect(part);
+    report.upload_seconds += device.seconds_between(start, uploaded);
+    report.seconds += device.seconds_between(uploaded, done);
+  }
+}
+
 }  // namespace
 
 TileShape tile_shape(const DeviceInfo& info, const Tuning& tuning) {
   return {choose_group_size(info, tuning.group_size), info.is_cpu ? kCpuLoads : kLoads};
 }
 
-std::uint32_t record_groups(device::Device& device, const device::Kernel& kernel, std::uint32_t group_size, std::uint32_t wanted) {
-  if (wanted != 0) return wanted;
-  return device.resident_groups(kernel, group_size).value_or(device.info().compute_units * std::max(kUnitSize / group_size, 1u));
-}
-
 device::Source product_source(DType type, bool skip, std::uint32_t group_size, std::uint32_t loads) {
-  const bool narrow = type == DType::float16;
-  return {{"device/cache_policy.h", "reduce/device/elements.h", "product/product.cl"},
-          {{"BITS", std::to_string(8 * size_of(type))},
-           {"FLOATS", is_integer(type) ? "0" : "1"},
-           {"SIGNED", is_signed(type) ? "1" : "0"},
-           {"EXPONENT_BITS", is_wide(type) ? "11"
-                             : narrow      ? "5"
-                                           : "8"},
-           {"FRACTION_BITS", is_wide(type)             ? "52"
-                             : narrow                  ? "10"
-                             : type == DType::bfloat16 ? "7"
-                                                       : "23"},
-           {"SKIP", skip ? "1" : "0"},
-           {"GROUP_SIZE", std::to_string(group_size)},
-           {"LOADS", std::to_string(loads)}}};
+  device::Source source{{"device/cache_policy.h", "reduce/device/elements.h", "product/product.cl"}, reduction::element_defines(type)};
+  reduction::add_defines(source, {{"SKIP", skip}, {"GROUP_SIZE", group_size}, {"LOADS", loads}});
+  return source;
 }
 
 DeviceProduct::DeviceProduct(device::Device& device, DType type, bool skip, const Tuning& options)
@@ -116,8 +118,7 @@ void DeviceProduct::launch(const device::Memory& data, std::uint64_t tiles, std:
   for (std::size_t index = 0;; ++index) {
     Stage& to = stage(index, tiles, at);
     const device::Argument arguments[] = {from, index == 0 ? offset : std::uint64_t{0}, tiles, to.products};
-    device_.launch(index == 0 ? kernel_ : again_kernel_, {static_cast<std::uint32_t>(std::min<std::uint64_t>(tiles, groups_)), group_size_},
-                   arguments);
+    device_.launch(index == 0 ? kernel_ : again_kernel_, {reduction::groups_for(tiles, groups_), group_size_}, arguments);
     const bool aligned = position % (std::uint64_t{1} << (at + again_bits)) == 0;
     if (tiles <= kFew || !aligned) return;
     tiles >>= again_bits;
@@ -129,7 +130,7 @@ void DeviceProduct::launch(const device::Memory& data, std::uint64_t tiles, std:
 
 void DeviceProduct::launch_tiles(const device::Memory& data, std::uint64_t offset, std::uint64_t tiles, const device::Memory& to) {
   const device::Argument arguments[] = {data, offset, tiles, to};
-  device_.launch(kernel_, {static_cast<std::uint32_t>(std::min<std::uint64_t>(tiles, groups_)), group_size_}, arguments);
+  device_.launch(kernel_, {reduction::groups_for(tiles, groups_), group_size_}, arguments);
 }
 
 template <class T>
@@ -146,19 +147,10 @@ void DeviceProduct::collect(Tree<T>& tree) {
 template <class T>
 void append_on_device(View data, device::Device& device, DeviceProduct& product, Tree<T>& tree, Report& report) {
   const int level = product.level();
-  const std::uint64_t chunk = std::min(chunk_elements(device.info(), data.type(), std::uint64_t{1} << level), data.size());
-  const device::Memory memory = device.allocate(chunk * size_of(data.type()));
-  for (std::uint64_t first = 0; first < data.size(); first += chunk) {
-    const View part = data.part(first, std::min(chunk, data.size() - first));
-    const device::Mark start = device.mark();
-    device.write(memory, 0, part.data(), part.bytes());
-    const device::Mark uploaded = device.mark();
-    product.launch(memory, part.size() >> level, tree.size());
-    const device::Mark done = device.mark();
-    product.collect(tree);
-    report.upload_seconds += device.seconds_between(start, uploaded);
-    report.seconds += device.seconds_between(uploaded, done);
-  }
+  for_chunks(
+      data, device, std::uint64_t{1} << level, report,
+      [&](const device::Memory& memory, View part) { product.launch(memory, part.size() >> level, tree.size()); },
+      [&](View) { product.collect(tree); });
   report.configuration = product.text();
 }
 
@@ -187,63 +179,52 @@ template void append_on_device<double>(View, device::Device&, DeviceProduct&, Tr
 template void append_on_device<float>(const device::Run&, device::Device&, DeviceProduct&, Tree<float>&, Report&);
 template void append_on_device<double>(const device::Run&, device::Device&, DeviceProduct&, Tree<double>&, Report&);
 
+IntegerProducts::IntegerProducts(device::Device& device, DType type, const Tuning& tuning, const device::Source& source)
+    : device_(device), group_size_(tile_shape(device.info(), tuning).group_size) {
+  kernel_ = device::build(device, source, "product");
+  tile_ = std::uint64_t{group_size_} * elements_per_load(type);
+  const std::uint32_t resident = reduction::resident_groups(device, kernel_, group_size_, std::max(kUnitSize / group_size_, 1u));
+  most_groups_ = tuning.groups != 0 ? tuning.groups : resident;
+  records_ = device.allocate(std::uint64_t{16} * most_groups_);
+}
+
+std::uint32_t IntegerProducts::launch(const device::Memory& memory, std::uint64_t offset, std::uint64_t count) {
+  const std::uint32_t groups = reduction::groups_for(count / tile_, most_groups_);
+  const device::Argument arguments[] = {memory, offset, count, records_};
+  device_.launch(kernel_, {groups, group_size_}, arguments);
+  return groups;
+}
+
+bool IntegerProducts::collect(std::uint32_t groups, IntegerProduct& product) {
+  std::vector<std::uint64_t> records(2 * std::size_t{groups});
+  device_.read(records_, 0, records.data(), 8 * records.size());
+  bool negative = false, zero = false, too_large = false;
+  for (std::uint32_t i = 0; i < groups; ++i) {
+    zero |= (records[2 * i] & 1) != 0;
+    negative ^= (records[2 * i] & 2) != 0;
+    too_large |= (records[2 * i] & 4) != 0;
+  }
+  if (too_large && !zero && !product.has_no_digits()) return false;
+  // Beyond 64 bits a record's magnitude is that of some of its elements: no more is needed there.
+  for (std::uint32_t i = 0; i < groups; ++i) product.multiply(records[2 * i + 1], false);
+  product.multiply(zero ? 0 : 1, negative);
+  return true;
+}
+
+std::string IntegerProducts::text() const { return fmt::format("groups={} group_size={}", most_groups_, group_size_); }
+
 namespace {
-
-// The kernel of integers, and a record for each of its groups. Kept for the next call of its kind.
-class IntegerKernel {
- public:
-  IntegerKernel(device::Device& device, DType type, const Tuning& tuning)
-      : device_(device), group_size_(choose_group_size(device.info(), tuning.group_size)) {
-    kernel_ = device::build(device, product_source(type, false, group_size_, 1), "product");
-    tile_ = std::uint64_t{group_size_} * elements_per_load(type);
-    most_groups_ = record_groups(device, kernel_, group_size_, tuning.groups);
-    records_.resize(2 * std::size_t{most_groups_});
-    result_ = device.allocate(records_.size() * 8);
-  }
-
-  std::uint64_t tile() const noexcept { return tile_; }
-  std::string text() const { return fmt::format("groups={} group_size={}", groups_, group_size_); }
-
-  void launch(const device::Memory& memory, std::uint64_t offset, std::uint64_t count) {
-    groups_ = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(count / tile_, 1, most_groups_));
-    const device::Argument arguments[] = {memory, offset, count, result_};
-    device_.launch(kernel_, {groups_, group_size_}, arguments);
-  }
-
-  // Waits, and multiplies `product` by what the last launch found; false, and nothing is done, where all digits are needed for that.
-  bool collect(IntegerProduct& product) {
-    device_.read(result_, 0, records_.data(), std::size_t{groups_} * 16);
-    bool negative = false, zero = false, too_large = false;
-    for (std::uint32_t i = 0; i < groups_; ++i) {
-      zero |= (records_[2 * i] & 1) != 0;
-      negative ^= (records_[2 * i] & 2) != 0;
-      too_large |= (records_[2 * i] & 4) != 0;
-    }
-    if (too_large && !zero && !product.has_no_digits()) return false;
-    // Beyond 64 bits a record's magnitude is that of some of its elements: no more is needed there.
-    for (std::uint32_t i = 0; i < groups_; ++i) product.multiply(records_[2 * i + 1], false);
-    product.multiply(zero ? 0 : 1, negative);
-    return true;
-  }
-
- private:
-  device::Device& device_;
-  std::uint32_t group_size_;
-  std::uint32_t groups_ = 0, most_groups_ = 0;  // of the last launch
-  std::uint64_t tile_ = 0;
-  device::Kernel kernel_;
-  device::Memory result_;
-  std::vector<std::uint64_t> records_;
-};
 
 std::string integers_name(DType type, const Tuning& tuning) {
   return fmt::format("integer product {} {} {}", name_of(type), tuning.group_size, tuning.groups);
 }
 
 // Requires that the device's mutex is held.
-std::shared_ptr<IntegerKernel> take_integers(device::Device& device, DType type, const Tuning& tuning) {
-  return device.plans().take_or<IntegerKernel>(integers_name(type, tuning),
-                                               [&] { return std::make_shared<IntegerKernel>(device, type, tuning); });
+std::shared_ptr<IntegerProducts> take_integers(device::Device& device, DType type, const Tuning& tuning) {
+  return device.plans().take_or<IntegerProducts>(integers_name(type, tuning), [&] {
+    const device::Source source = product_source(type, false, tile_shape(device.info(), tuning).group_size, 1);
+    return std::make_shared<IntegerProducts>(device, type, tuning, source);
+  });
 }
 
 void multiply_on_host(View part, const Tuning& tuning, IntegerProduct& product) {
@@ -254,20 +235,14 @@ void multiply_on_host(View part, const Tuning& tuning, IntegerProduct& product) 
 
 void multiply_on_device(View data, device::Device& device, const Tuning& tuning, IntegerProduct& product, Report& report) {
   const std::lock_guard lock(device.mutex());
-  std::shared_ptr<IntegerKernel> kernel = take_integers(device, data.type(), tuning);
-  const std::uint64_t chunk = std::min(chunk_elements(device.info(), data.type(), kernel->tile()), data.size());
-  const device::Memory memory = device.allocate(chunk * size_of(data.type()));
-  for (std::uint64_t first = 0; first < data.size(); first += chunk) {
-    const View part = data.part(first, std::min(chunk, data.size() - first));
-    const device::Mark start = device.mark();
-    device.write(memory, 0, part.data(), part.bytes());
-    const device::Mark uploaded = device.mark();
-    kernel->launch(memory, 0, part.size());
-    const device::Mark done = device.mark();
-    if (!kernel->collect(product)) multiply_on_host(part, tuning, product);
-    report.upload_seconds += device.seconds_between(start, uploaded);
-    report.seconds += device.seconds_between(uploaded, done);
-  }
+  std::shared_ptr<IntegerProducts> kernel = take_integers(device, data.type(), tuning);
+  std::uint32_t groups = 0;
+  for_chunks(
+      data, device, kernel->tile(), report,
+      [&](const device::Memory& memory, View part) { groups = kernel->launch(memory, 0, part.size()); },
+      [&](View part) {
+        if (!kernel->collect(groups, product)) multiply_on_host(part, tuning, product);
+      });
   report.configuration = kernel->text();
   device.plans().give_back(integers_name(data.type(), tuning), std::move(kernel));
 }
@@ -275,7 +250,7 @@ void multiply_on_device(View data, device::Device& device, const Tuning& tuning,
 void multiply_on_device(const device::Run& data, DType type, const samesum::Device& device, const Tuning& tuning, IntegerProduct& product,
                         Report& report) {
   device::Device& queue = device.implementation();
-  std::shared_ptr<IntegerKernel> kernel;
+  std::shared_ptr<IntegerProducts> kernel;
   {
     const device::Lock lock(queue.mutex());
     kernel = take_integers(queue, type, tuning);
@@ -288,8 +263,7 @@ void multiply_on_device(const device::Run& data, DType type, const samesum::Devi
     bool done = false;
     {
       const device::Lock lock(queue.mutex());
-      kernel->launch(part.memory, part.offset, part.count);
-      done = kernel->collect(product);
+      done = kernel->collect(kernel->launch(part.memory, part.offset, part.count), product);
     }
     if (!done) multiply_on_host(device::read_run(device, part, type, bytes), tuning, product);
   }

@@ -1,5 +1,7 @@
 #include "product/product_plan.hpp"
 
+#include "reduce/device/walk.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,8 +19,6 @@ device::Source plan_source(DType type, bool skip, const TileShape& shape) {
   source.files.emplace_back("product/product_plan.cl");
   return source;
 }
-
-std::uint64_t address(const device::Device& device, const device::Run& run) { return device.misalignment(run.memory) + run.offset; }
 
 }  // namespace
 
@@ -56,7 +56,7 @@ void PlannedFloats::reduce(device::Memory from, std::uint64_t count, const devic
 
 void PlannedFloats::launch(const device::Run& data, const device::Place& to) {
   const std::uint64_t chunks = up(data.count, chunk_);
-  const bool in_loads = address(device_, data) % 16 == 0;
+  const bool in_loads = statistics::walk_of(device_, data, data, type_, true).head == 0;
   for (std::uint64_t chunk = 0; chunk < chunks; ++chunk) {
     const std::uint64_t first = chunk * chunk_, count = std::min(chunk_, data.count - first);
     const std::uint64_t offset = data.offset + first * size_of(type_), whole = in_loads ? count / tile_ : 0;
@@ -72,29 +72,19 @@ void PlannedFloats::launch(const device::Run& data, const device::Place& to) {
 }
 
 PlannedIntegers::PlannedIntegers(device::Device& device, DType type, const Tuning& tuning)
-    : device_(device), type_(type), shape_{tile_shape(device.info(), tuning).group_size, 1} {
-  kernel_ = device::build(device, plan_source(type, false, shape_), "product");
-  record_ = device::build(device, plan_source(type, false, shape_), "product_record");
-  most_groups_ = record_groups(device, kernel_, shape_.group_size, tuning.groups);
-  groups_ = device.allocate(std::uint64_t{most_groups_} * 16);
-  head_ = device.allocate(16);
+    : PlannedIntegers(device, type, tuning, plan_source(type, false, {tile_shape(device.info(), tuning).group_size, 1})) {}
+
+PlannedIntegers::PlannedIntegers(device::Device& device, DType type, const Tuning& tuning, const device::Source& source)
+    : device_(device), type_(type), head_(device, type, tuning, source), rest_(device, type, tuning, source) {
+  record_ = device::build(device, source, "product_record");
 }
 
 void PlannedIntegers::launch(const device::Run& data, const device::Place& to) {
-  const std::uint64_t bytes = size_of(type_), before = (16 - address(device_, data) % 16) % 16 / bytes;
-  const std::uint64_t head = std::min(before, data.count), count = data.count - head;
-  const std::uint64_t tile = shape_.group_size * (16 / bytes);
-  const auto groups = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(count / tile, 1, most_groups_));
-  if (head != 0) {  // fewer elements than a load has: the kernel takes them one by one
-    const device::Argument arguments[] = {data.memory, data.offset, head, head_};
-    device_.launch(kernel_, {1, shape_.group_size}, arguments);
-  }
-  const device::Argument arguments[] = {data.memory, data.offset + head * bytes, count, groups_};
-  device_.launch(kernel_, {groups, shape_.group_size}, arguments);
-  const device::Argument of_record[] = {groups_, groups, head_, std::uint32_t{head != 0}, to.memory, to.offset};
-  device_.launch(record_, {1, shape_.group_size}, of_record);
+  const std::uint64_t head = statistics::walk_of(device_, data, data, type_, true).head;
+  if (head != 0) head_.launch(data.memory, data.offset, head);  // fewer elements than a load has: the kernel takes them one by one
+  const std::uint32_t groups = rest_.launch(data.memory, data.offset + head * size_of(type_), data.count - head);
+  const device::Argument of_record[] = {rest_.records(), groups, head_.records(), std::uint32_t{head != 0}, to.memory, to.offset};
+  device_.launch(record_, {1, rest_.group_size()}, of_record);
 }
-
-std::string PlannedIntegers::text() const { return fmt::format("groups={} group_size={}", most_groups_, shape_.group_size); }
 
 }  // namespace samesum::product_tree

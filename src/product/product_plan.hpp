@@ -26,7 +26,7 @@ class PlannedFloats {
 
   device::Device& device_;
   DType type_;
-  DeviceProduct tiles_;          // of whole tiles that begin at a multiple of 16 bytes
+  DeviceProduct tiles_;  // of whole tiles that begin at a multiple of 16 bytes
   TileShape shape_;
   std::uint64_t tile_, again_tile_, chunk_;  // in leaves: of the elements and of products; those of a chunk
   device::Kernel part_, again_, record_;
@@ -39,15 +39,15 @@ class PlannedIntegers {
   PlannedIntegers(device::Device& device, DType type, const Tuning& tuning);
 
   void launch(const device::Run& data, const device::Place& to);
-  std::string text() const;
+  std::string text() const { return rest_.text(); }
 
  private:
+  PlannedIntegers(device::Device& device, DType type, const Tuning& tuning, const device::Source& source);
+
   device::Device& device_;
   DType type_;
-  TileShape shape_;
-  std::uint32_t most_groups_;
-  device::Kernel kernel_, record_;
-  device::Memory groups_, head_;  // of the elements before the first multiple of 16 bytes
+  IntegerProducts head_, rest_;  // of the elements before the first multiple of 16 bytes, and from there on
+  device::Kernel record_;
 };
 
 }  // namespace samesum::product_tree

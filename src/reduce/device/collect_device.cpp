@@ -1,6 +1,5 @@
 #include "reduce/device/collect_device.hpp"
 
-#include "core/float_format.hpp"
 #include "core/view.hpp"
 #include "reduce/collect.hpp"
 #include "reduce/device/walk.hpp"
@@ -78,55 +77,50 @@ KernelShape choose_shape(const DeviceInfo& info, DType type, const CollectOption
   return shape;
 }
 
+// The place of the SumRecord behind what else a launch leaves.
+device::Place at_end(const device::Memory& result) { return {result, result.bytes - sizeof(SumRecord)}; }
+
 }  // namespace
 
 std::string KernelShape::text() const { return fmt::format("groups={} group_size={} columns={}", groups, group_size, columns); }
 
 device::Source pass_source(const KernelShape& shape, bool strided, const TermCode* term) {
-  const auto flag = [](bool value) { return std::string(value ? "1" : "0"); };
-  const core::FloatFormat format = core::float_format(shape.type);
   std::vector<std::string_view> files, after;
   const auto add = [](std::vector<std::string_view>& to, std::initializer_list<std::string_view> more) {
-    for (const std::string_view file : more) to.push_back(file);
+    for (const std::string_view file : more) to.emplace_back(file);
   };
   if (shape.rounds()) add(files, {"exact/exact.h", "exact/exact_lanes.h"});
   add(files, {"reduce/layout.h", "device/cache_policy.h", "reduce/device/elements.h", "reduce/device/walk.h"});
   if (term != nullptr) files.insert(files.end(), term->files.begin(), term->files.end());
   std::vector<std::string_view>& rest = term != nullptr ? after : files;
   add(rest, {"reduce/device/meet.h", "reduce/device/extremes.h", "reduce/device/bins.h", "reduce/device/window.h", "reduce/device/sums.h"});
-  if (shape.rounds()) rest.emplace_back("reduce/small/sum_record.h");
-  rest.emplace_back("reduce/device/statistics.cl");
-  device::Source source{std::move(files),
-                        {{"BITS", std::to_string(8 * size_of(shape.type))},
-                         {"FLOATS", flag(!is_integer(shape.type))},
-                         {"SIGNED", flag(is_signed(shape.type))},
-                         {"EXPONENT_BITS", std::to_string(format.exponent_bits)},
-                         {"FRACTION_BITS", std::to_string(format.fraction_bits)},
-                         {"LOWEST_BIT", std::to_string(format.lowest_bit())},
-                         {"LEAST", "1"},
-                         {"GREATEST", "1"},
-                         {"PLACES", "1"},
-                         {"POLLED", "0"},
-                         {"KEEP_LOADS", "0"},
-                         {"COUNT_NANS", flag(!shape.fields.sum && !shape.fields.squares)},
-                         {"EXTREMES", flag(shape.fields.extrema)},
-                         {"SUM", flag(shape.fields.sum)},
-                         {"PRODUCTS", flag(shape.fields.squares)},
-                         {"NONZEROS", flag(shape.fields.nonzeros)},
-                         {"DOT", flag(shape.dot)},
-                         {"ROUND", flag(shape.rounds())},
-                         {"STRIDED", flag(strided)},
-                         {"KEPT", flag(shape.kept && !strided)},
-                         {"GROUP_SIZE", std::to_string(shape.group_size)},
-                         {"GROUP_ROUNDED", std::to_string(std::bit_ceil(shape.group_size))},
-                         {"RESIDENT", std::to_string(shape.resident)},
-                         {"WINDOWS", flag(shape.windows)},
-                         {"LOADS", std::to_string(shape.loads)},
-                         {"STEPS", std::to_string(shape.steps)},
-                         {"COLUMN_BITS", std::to_string(std::countr_zero(shape.columns))},
-                         {"TERM", flag(term != nullptr)}}};
+  if (shape.rounds()) add(rest, {"reduce/small/sum_record.h"});
+  add(rest, {"reduce/device/statistics.cl"});
+  device::Source source{std::move(files), reduction::element_defines(shape.type)};
+  reduction::add_defines(source, {{"LEAST", 1},
+                                  {"GREATEST", 1},
+                                  {"PLACES", 1},
+                                  {"POLLED", 0},
+                                  {"KEEP_LOADS", 0},
+                                  {"COUNT_NANS", !shape.fields.sum && !shape.fields.squares},
+                                  {"EXTREMES", shape.fields.extrema},
+                                  {"SUM", shape.fields.sum},
+                                  {"PRODUCTS", shape.fields.squares},
+                                  {"NONZEROS", shape.fields.nonzeros},
+                                  {"DOT", shape.dot},
+                                  {"ROUND", shape.rounds()},
+                                  {"STRIDED", strided},
+                                  {"KEPT", shape.kept && !strided},
+                                  {"GROUP_SIZE", shape.group_size},
+                                  {"GROUP_ROUNDED", std::bit_ceil(shape.group_size)},
+                                  {"RESIDENT", shape.resident},
+                                  {"WINDOWS", shape.windows},
+                                  {"LOADS", shape.loads},
+                                  {"STEPS", shape.steps},
+                                  {"COLUMN_BITS", std::countr_zero(shape.columns)},
+                                  {"TERM", term != nullptr}});
   if (term != nullptr) {
-    source.defines.emplace_back("ARRAYS", std::to_string(term->arrays));
+    reduction::add_defines(source, {{"ARRAYS", term->arrays}});
     source.text = term->text;
     source.after = std::move(after);
   }
@@ -168,48 +162,31 @@ KernelShape DevicePass::choose(DType type, bool dot) const {
 }
 
 void DevicePass::prepare() {
-  const TermCode* const term = term_ ? &*term_ : nullptr;
+  if (launcher_) return;
+  const bool counted = device_.info().has(Capability::int64_atomics);
+  reduction::Launcher launcher;
   tuning::without_own_on_failure([&] {
     shape_ = choose(shape_.type, shape_.dot);
-    kernel_ = device::build(device_, pass_source(shape_, false, term), kEntry);
+    const auto source = [shape = shape_, term = term_](bool strided) { return pass_source(shape, strided, term ? &*term : nullptr); };
+    launcher = {device_, source, kEntry, shape_.group_size, counted ? "" : "statistics_combine"};
+    launcher.prepare(false);
   });
-  const device::Source source = pass_source(shape_, false, term);
-  const bool counted = device_.info().has(Capability::int64_atomics);
-  if (!counted) combine_ = device::build(device_, source, "statistics_combine");
-  const std::uint32_t resident = device_.resident_groups(kernel_, shape_.group_size)
-                                     .value_or(device_.info().compute_units * std::max(kUnitSize / 2 / shape_.group_size, 1u));
+  const std::uint32_t resident = launcher.resident_groups(std::max(kUnitSize / 2 / shape_.group_size, 1u));
   shape_.groups = std::clamp(options_.groups != 0 ? options_.groups : resident, 1u, std::uint32_t{MAX_GROUPS});
   const reduction::RecordLayout layout = shape_.layout();
-  slots_ = allocate_zeros(std::uint64_t{8} * (counted ? RECORD_EXTREMES : layout.words()) * shape_.groups);
-  merged_ = allocate_zeros(counted ? std::uint64_t{8} * SPACING * layout.added_words() : 8);
+  slots_ = reduction::allocate_zeros(device_, std::uint64_t{8} * (counted ? RECORD_EXTREMES : layout.words()) * shape_.groups);
+  merged_ = reduction::allocate_zeros(device_, counted ? std::uint64_t{8} * SPACING * layout.added_words() : 8);
+  schedule_ = reduction::allocate_zeros(device_, sizeof(std::uint64_t));
   const std::uint64_t result_bytes = std::uint64_t{8} * layout.words() + sizeof(SumRecord);
-  if (options_.records) {
-    result_ = device_.allocate(result_bytes);
-  } else {
-    result_ = device_.allocate_result(result_bytes);
-  }
-  schedule_ = allocate_zeros(sizeof(std::uint64_t));
-}
-
-device::Memory DevicePass::allocate_zeros(std::uint64_t bytes) {
-  const std::vector<std::byte> zeros(bytes);
-  device::Memory memory = device_.allocate(bytes);
-  device_.write(memory, 0, zeros.data(), bytes);
-  return memory;
+  result_ = options_.records ? device_.allocate(result_bytes) : device_.allocate_result(result_bytes);
+  launcher_ = std::move(launcher);
 }
 
 void DevicePass::prepare_all(bool strided) {
   if (extremes_) return extremes_->prepare_all(strided);
   if (window_) window_->prepare_strided();  // which takes misaligned arrays as well
-  if (kernel_.handle == nullptr) prepare();
-  if (strided) kernel_for(true);
-}
-
-// Strides are rare: their kernel is built when one is met, or announced.
-const device::Kernel& DevicePass::kernel_for(bool strided) {
-  if (kernel_.handle == nullptr) prepare();
-  if (strided && strided_kernel_.handle == nullptr) strided_kernel_ = device::build(device_, pass_source(shape_, true), kEntry);
-  return strided ? strided_kernel_ : kernel_;
+  prepare();
+  if (strided) launcher_.prepare(true);
 }
 
 void DevicePass::launch(const device::Run& a, const device::Run& b, NanPolicy nan, const device::Place* record) {
@@ -217,39 +194,42 @@ void DevicePass::launch(const device::Run& a, const device::Run& b, NanPolicy na
   if (extremes_) return extremes_->launch(a);
   const std::int32_t skip = nan == NanPolicy::skip;
   if (window_) {
-    const std::uint64_t offset = record != nullptr ? record->offset : window_result_.bytes - sizeof(SumRecord);
-    const device::Memory& to = record != nullptr ? record->memory : window_result_;
-    in_window_ = window_->launch(a, shape_.dot ? b : a, skip != 0, window_result_, to, offset);
+    in_window_ = window_->launch(a, shape_.dot ? b : a, skip != 0, window_result_, record != nullptr ? *record : at_end(window_result_));
     if (in_window_) return;
   }
   const Walk walk = walk_of(device_, a, shape_.dot ? b : a, shape_.type, shape_.fields.extrema);
-  launch(kernel_for(walk.strided), {a.memory, a.offset, a.stride, a.row_stride, b.memory, b.offset, b.stride, b.row_stride}, walk, skip,
-         record);
+  prepare();
+  launch({a.memory, a.offset, a.stride, a.row_stride, b.memory, b.offset, b.stride, b.row_stride}, walk, skip, record);
 }
 
 void DevicePass::launch(const Term& term) {
   count_ = term.count;
   const std::uint64_t loads = (term.count - term.head) / (16 / size_of(shape_.type));
-  launch(kernel_, term.arguments, {term.row_length, loads, loads, term.head, false}, 0, nullptr);
+  launch(term.arguments, {term.row_length, loads, loads, term.head, false}, 0, nullptr);
 }
 
-void DevicePass::launch(const device::Kernel& kernel, std::vector<device::Argument> arguments, const Walk& walk, std::int32_t skip,
-                        const device::Place* record) {
+void DevicePass::launch(std::vector<device::Argument> arguments, const Walk& walk, std::int32_t skip, const device::Place* record) {
   const std::uint64_t step = std::uint64_t{shape_.group_size} * shape_.loads, tile = step * shape_.steps;
   if (walk.loads / step + shape_.groups > UINT32_MAX) {
     throw Error(ErrorKind::usage,
                 fmt::format("{} elements are too many for groups of {} work-items: take larger groups", count_, shape_.group_size));
   }
-  const auto groups = static_cast<std::uint32_t>(std::clamp<std::uint64_t>((walk.loads + tile - 1) / tile, 1, shape_.groups));
-  const device::Memory& to = record != nullptr ? record->memory : result_;
-  const std::uint64_t to_offset = record != nullptr ? record->offset : result_.bytes - sizeof(SumRecord);
+  const device::Place to = record != nullptr ? *record : at_end(result_);
   const device::Argument more[] = {walk.row_length, walk.head, walk.row_loads, walk.loads, count_,    slots_,
-                                   merged_,         schedule_, result_,        to,         to_offset, skip};
+                                   merged_,         schedule_, result_,        to.memory,  to.offset, skip};
   arguments.insert(arguments.end(), std::begin(more), std::end(more));
-  device_.launch(kernel, {groups, shape_.group_size}, arguments);
-  if (combine_.handle == nullptr || groups == 1) return;
-  const device::Argument combine_arguments[] = {slots_, groups, schedule_, result_, to, to_offset, count_, skip};
-  device_.launch(combine_, {1, shape_.group_size}, combine_arguments);
+  const std::uint32_t groups = launcher_.launch(walk.strided, (walk.loads + tile - 1) / tile, shape_.groups, arguments);
+  if (!launcher_.finishes(groups)) return;
+  const device::Argument combine_arguments[] = {slots_, groups, schedule_, result_, to.memory, to.offset, count_, skip};
+  launcher_.finish(walk.strided, combine_arguments);
+}
+
+// Waits for words that a launch has left, and the SumRecord behind them.
+std::vector<std::int64_t> DevicePass::read(const device::Memory& result) {
+  std::vector<std::int64_t> words(result.bytes / 8);
+  device_.read(result, 0, words.data(), result.bytes);
+  std::memcpy(&record_, &words[at_end(result).offset / 8], sizeof record_);
+  return words;
 }
 
 // Of integers the counters say nothing of the sums.
@@ -279,10 +259,8 @@ void DevicePass::set_sums(Statistics::Contents& contents, std::span<const std::i
 Statistics::Contents DevicePass::result() {
   if (extremes_) return contents_of(extremes_->result(), count_, shape_.type);
   if (in_window_) return sum_of_window();
-  std::vector<std::int64_t> words(result_.bytes / 8);
-  device_.read(result_, 0, words.data(), result_.bytes);
+  const std::vector<std::int64_t> words = read(result_);
   const reduction::RecordLayout layout = shape_.layout();
-  std::memcpy(&record_, &words[layout.words()], sizeof record_);
   const std::span<const std::int64_t> sums = std::span(words).subspan(RECORD_EXTREMES),
                                       counters = sums.subspan(layout.sum_digits + layout.product_digits);
   const auto word = [&](std::size_t i) { return static_cast<std::uint64_t>(words[i]); };
@@ -318,9 +296,7 @@ reduction::Terms DevicePass::terms() const {
 
 Statistics::Contents DevicePass::sum_of_window() {
   const reduction::WindowEntries entries = reduction::window_entries(shape_.type, terms());
-  std::vector<std::int64_t> words(window_result_.bytes / 8);
-  device_.read(window_result_, 0, words.data(), window_result_.bytes);
-  std::memcpy(&record_, &words[entries.words()], sizeof record_);
+  std::vector<std::int64_t> words = read(window_result_);
   entries.unfold(std::span(words).first(entries.words()));
   const std::span<const std::int64_t> digits = std::span(words).first(entries.digits), counters = std::span(words).subspan(entries.digits);
   Statistics::Contents contents;

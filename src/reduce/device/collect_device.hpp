@@ -2,7 +2,6 @@
 #pragma once
 
 #include "device/device.hpp"
-#include "device/kernels/program.hpp"
 #include "reduce/collect.hpp"
 #include "reduce/device/extremes_device.hpp"
 #include "reduce/device/walk.hpp"
@@ -75,17 +74,15 @@ class DevicePass {
 
   /// The kernel of the last launch, or the first to be expected; "groups=528 group_size=256 columns=32".
   std::string_view entry() const { return extremes_ ? extremes_->entry() : in_window_ ? window_->entry() : kEntry; }
-  std::string configuration() const { return extremes_ ? extremes_->shape().text() : in_window_ ? window_->text() : shape_.text(); }
+  std::string configuration() const { return extremes_ ? extremes_->text() : in_window_ ? window_->text() : shape_.text(); }
 
  private:
   static constexpr std::string_view kEntry = "statistics";
 
   KernelShape choose(DType type, bool dot) const;
   void prepare();
-  const device::Kernel& kernel_for(bool strided);
-  void launch(const device::Kernel& kernel, std::vector<device::Argument> arguments, const Walk& walk, std::int32_t skip,
-              const device::Place* record);
-  device::Memory allocate_zeros(std::uint64_t bytes);
+  void launch(std::vector<device::Argument> arguments, const Walk& walk, std::int32_t skip, const device::Place* record);
+  std::vector<std::int64_t> read(const device::Memory& result);
   reduction::Terms terms() const;
   Statistics::Contents sum_of_window();
   void set_sums(Statistics::Contents& contents, std::span<const std::int64_t> sum, int sum_base, std::span<const std::int64_t> products,
@@ -99,14 +96,8 @@ class DevicePass {
   std::optional<DeviceExtremes> extremes_;
   std::optional<reduction::DeviceWindow> window_;
   bool in_window_ = false;  // the last launch
-  device::Kernel kernel_;
-  device::Kernel strided_kernel_;
-  device::Kernel combine_;
-  device::Memory slots_;
-  device::Memory merged_;
-  device::Memory result_;
-  device::Memory schedule_;
-  device::Memory window_result_;
+  reduction::Launcher launcher_;
+  device::Memory slots_, merged_, schedule_, result_, window_result_;
   std::uint64_t count_ = 0;
   SumRecord record_{};
 };

@@ -3,8 +3,9 @@
 
 #include "core/view.hpp"
 #include "device/device.hpp"
-#include "device/kernels/program.hpp"
 #include "device/memory/run.hpp"
+#include "reduce/device/launcher.hpp"
+#include "tuning/record.hpp"
 
 #include <samesum/plan.hpp>
 #include <samesum/reduce.hpp>
@@ -14,19 +15,6 @@
 #include <string_view>
 
 namespace samesum::statistics {
-
-/// A configuration of the kernel: changes speed, never an answer.
-struct ExtremesShape {
-  std::uint32_t groups = 0;  ///< at most: small data take fewer
-  std::uint32_t group_size = 0;
-  std::uint32_t loads = 0;     ///< of 16 bytes, that a work-item has in flight
-  std::uint32_t resident = 0;  ///< groups to a compute unit
-  bool drawn = false;          ///< groups draw their tiles from a counter
-  bool polled = false;         ///< the last group waits for the others
-  bool little = false;         ///< a group for each tile, where data are contiguous and there are no more tiles than groups
-
-  std::string text() const;
-};
 
 /// The extremes of data that lie in device memory, prepared once and launched as often as one likes. One launch at a time.
 class DeviceExtremes {
@@ -44,36 +32,25 @@ class DeviceExtremes {
   /// What the last launch found that had no other place; waits for it.
   ExtremaRecord result();
 
-  const ExtremesShape& shape() const noexcept { return shape_; }
+  /// "groups=264 group_size=256 loads=2"
+  std::string text() const;
   /// The kernel of the last launch, or the first to be expected.
   std::string_view entry() const noexcept { return entry_; }
 
  private:
   static constexpr std::string_view kSearch = "extremes", kLittle = "extremes_little";
 
-  struct Kernels {
-    device::Kernel search;
-    device::Kernel finish;  // the second launch, where one is needed
-  };
-  device::Source source(bool strided) const;
-  Kernels build(bool strided);
-  const Kernels& kernels_for(bool strided);
-
   device::Device& device_;
   DType type_;
-  ops::Extrema ends_;
-  ExtremesShape shape_;
+  tuning::Shape shape_;
   std::string_view entry_ = kSearch;
-  device::Kernel little_;
-  Kernels kernels_;
-  Kernels strided_kernels_;
-  device::Memory records_;
-  device::Memory schedule_;
-  device::Memory result_;
+  reduction::Launcher search_, little_;
+  device::Memory slots_, schedule_;
+  device::Place result_;
 };
 
 /// What the kernels are made from (entries extremes and extremes_finish).
-device::Source extremes_source(DType type, const ExtremesShape& shape, ops::Extrema ends, bool strided);
+device::Source extremes_source(DType type, const tuning::Shape& shape, ops::Extrema ends, bool strided);
 
 /// A record of so many elements as contents of Statistics, and the other way round.
 Statistics::Contents contents_of(const ExtremaRecord& record, std::uint64_t count, DType type, bool places = true);

@@ -7,7 +7,7 @@
 // Counters (layout.h): rows of bins before those of the type, from there on downwards.
 FN void count_one(LOCAL uint* column, uint counter) { atomic_add_local32(column - (counter + 1) * COLUMNS, 1); }
 
-#if !INTEGERS
+#if FLOATS
 // Counts an element that is no finite number; 0 for a NaN.
 FN uint count_kind(LOCAL uint* column, uint negative, uint is_nan) {
   count_one(column, is_nan ? COUNTER_NANS : negative ? COUNTER_NEGATIVE_INFINITIES : COUNTER_POSITIVE_INFINITIES);

@@ -125,7 +125,7 @@ FN FIXED sum_of_pieces(LOCAL const uint4* group, const int upper_pieces) {
 #define COPY_WORDS 8
 #define COUNT_BITS 9
 #define PART_BITS 47
-#define BITS(word, from, number) (((ulong)(word) >> (from)) & (((ulong)1 << (number)) - 1))
+#define CUT_BITS(word, from, number) (((ulong)(word) >> (from)) & (((ulong)1 << (number)) - 1))
 #endif
 #define COPIES (SUBGROUP / COPY_WORDS)
 #define OTHER_GROUPS 0x10000u  // in the word for flags; failed ones count below
@@ -135,10 +135,10 @@ FN void cut(FIXED sum, ulong* parts) {
   parts[0] = (ulong)sum.words[0] + (((ulong)sum.words[1] & ((1u << MORE_BITS) - 1)) << LOWER_BITS);
   parts[1] = (ulong)(sum.words[1] >> MORE_BITS);
 #else  // words of 61, 51 and 51 bits, and the last; the fourth part is short, to be added up at once
-  parts[0] = BITS(sum.words[0], 0, 47);
-  parts[1] = BITS(sum.words[0], 47, 14) | BITS(sum.words[1], 0, 33) << 14;
-  parts[2] = BITS(sum.words[1], 33, 18) | BITS(sum.words[2], 0, 29) << 18;
-  parts[3] = BITS(sum.words[2], 29, 22);
+  parts[0] = CUT_BITS(sum.words[0], 0, 47);
+  parts[1] = CUT_BITS(sum.words[0], 47, 14) | CUT_BITS(sum.words[1], 0, 33) << 14;
+  parts[2] = CUT_BITS(sum.words[1], 33, 18) | CUT_BITS(sum.words[2], 0, 29) << 18;
+  parts[3] = CUT_BITS(sum.words[2], 29, 22);
   parts[4] = (ulong)sum.words[3];
 #endif
 }
@@ -149,8 +149,8 @@ FN FIXED joined(FIXED sum, const ulong* parts) {
   sum.words[0] += (long)parts[0];
   sum.words[1] += (long)(parts[1] << MORE_BITS);
 #else
-  sum.words[0] += (long)(parts[0] + (BITS(parts[1], 0, 14) << 47));
-  sum.words[1] += (long)((parts[1] >> 14) + (BITS(parts[2], 0, 18) << 33));
+  sum.words[0] += (long)(parts[0] + (CUT_BITS(parts[1], 0, 14) << 47));
+  sum.words[1] += (long)((parts[1] >> 14) + (CUT_BITS(parts[2], 0, 18) << 33));
   sum.words[2] += (long)((parts[2] >> 18) + (parts[3] << 29));
   sum.words[3] += (long)parts[4];
 #endif

@@ -1,26 +1,26 @@
 // The exact sum of little data of integers, or of their products, in one short launch: in registers, group by group, as sum_window.cl is for
 // floats. Groups add their sums to counted words (meet.h), which the last group gathers: the device must hold two groups.
 //
-// Defined by the host: INTEGER_BITS, INTEGER_SIGNED, PRODUCTS, DOT, LOADS, GROUP_SIZE (a multiple of two sub-groups), RESIDENT, STRIDED, STREAM
+// Defined by the host: BITS, SIGNED, PRODUCTS, DOT, LOADS, GROUP_SIZE (a multiple of two sub-groups), RESIDENT, STRIDED, STREAM
 // as in sum_window.cl. There are 2^25 elements at most, so that no sum of pieces is beyond 2^57.
 #define TILE (GROUP_SIZE * LOADS * ELEMENTS_PER_LOAD)
 #define SUBGROUPS (GROUP_SIZE / SUBGROUP)
 // Whether loads of the tile from element `first` on may stay in the cache (cache_policy.h); of two arrays half as many of each.
 #define IS_KEPT(first) (!STREAM || (first) < KEPT_LOADS / (DOT ? 2 : 1) * ELEMENTS_PER_LOAD)
 // A term is cut into pieces of 32 bits, the highest with the sign; of each there is a sum.
-#define TERM_BITS (PRODUCTS ? 2 * INTEGER_BITS : INTEGER_BITS)
+#define TERM_BITS (PRODUCTS ? 2 * BITS : BITS)
 #define PIECES (TERM_BITS <= 32 ? 1 : TERM_BITS / 32)
 
-#if INTEGER_SIGNED
+#if SIGNED
 #define WIDE long
-#define NARROW(x) ((long)((int)((uint)(x) << (32 - INTEGER_BITS % 64)) >> (32 - INTEGER_BITS % 64)))
+#define NARROW(x) ((long)((int)((uint)(x) << (32 - BITS % 64)) >> (32 - BITS % 64)))
 #else
 #define WIDE ulong
 #define NARROW(x) ((ulong)(x))
 #endif
 
-#define WIDE_TERMS (INTEGER_BITS == 64 && PRODUCTS)
-#define LONG_TERMS (INTEGER_BITS == 32 && PRODUCTS && !(INTEGER_SIGNED && DOT))
+#define WIDE_TERMS (BITS == 64 && PRODUCTS)
+#define LONG_TERMS (BITS == 32 && PRODUCTS && !(SIGNED && DOT))
 
 #if WIDE_TERMS
 // Of products of 64-bit numbers: sums of the products of their halves, of 96 bits each, the two in the middle together (of squares one of
@@ -32,14 +32,14 @@ typedef struct {
 } SUMS;
 
 FN void add_element(SUMS* sums, ELEMENT x, ELEMENT y) {
-  const uint offset = INTEGER_SIGNED ? 0x80000000u : 0;
+  const uint offset = SIGNED ? 0x80000000u : 0;
   const uint x_low = (uint)x, x_high = (uint)(x >> 32) + offset, y_low = (uint)y, y_high = (uint)(y >> 32) + offset;
   add_product96(sums->low, x_low, y_low);
   add_product96(sums->middle, x_low, y_high);
   if (DOT) add_product96(sums->middle, x_high, y_low);
   add_product96(sums->high, x_high, y_high);
-  sums->lower += INTEGER_SIGNED ? (ulong)x_low + (DOT ? y_low : 0) : 0;
-  sums->upper += INTEGER_SIGNED ? (ulong)x_high + (DOT ? y_high : 0) : 0;
+  sums->lower += SIGNED ? (ulong)x_low + (DOT ? y_low : 0) : 0;
+  sums->upper += SIGNED ? (ulong)x_high + (DOT ? y_high : 0) : 0;
   sums->terms += 1;
 }
 
@@ -52,7 +52,7 @@ FN void cut(const SUMS* sums, long* pieces) {
   pieces[1] = (long)sums->low[1] + (uint)middle;
   pieces[2] = (long)sums->low[2] + (uint)(middle >> 32) + sums->high[0];
   pieces[3] = (long)(((ulong)sums->high[2] << 32 | sums->high[1]) + above);
-  if (INTEGER_SIGNED) {  // 2^63 times the numbers, of squares 2^64 times; and 2^126 for each product
+  if (SIGNED) {  // 2^63 times the numbers, of squares 2^64 times; and 2^126 for each product
     pieces[1] -= DOT ? (long)(((uint)sums->lower & 1) << 31) : 0;
     pieces[2] -= (long)(sums->lower >> DOT) + (DOT ? (long)(((uint)sums->upper & 1) << 31) : 0);
     pieces[3] -= (long)(sums->upper >> DOT) - ((long)sums->terms << 30);
@@ -65,7 +65,7 @@ typedef struct {
 } SUMS;
 
 FN void add_element(SUMS* sums, ELEMENT x, ELEMENT y) {
-  if (INTEGER_SIGNED) {
+  if (SIGNED) {
     add_square96(sums->sum, (int)x);
   } else {
     add_product96(sums->sum, x, y);
@@ -91,7 +91,7 @@ FN void add_term(SUMS* sums, WIDE term) {
 }
 
 FN void add_element(SUMS* sums, ELEMENT x, ELEMENT y) {
-#if INTEGER_BITS == 64
+#if BITS == 64
   add_term(sums, (WIDE)x);
 #else
   add_term(sums, PRODUCTS ? NARROW(x) * NARROW(y) : NARROW(x));
@@ -121,9 +121,9 @@ FN SUMS no_sums(void) {
 }
 
 FN void add_load(SUMS* sums, uint4 x, uint4 y) {
-#if INTEGER_BITS == 8  // four at once; nothing is lost in 32 bits
+#if BITS == 8  // four at once; nothing is lost in 32 bits
   const uint ones = 0x01010101u;
-#if INTEGER_SIGNED
+#if SIGNED
   int sum = dot4_s8(x.x, PRODUCTS ? y.x : ones, dot4_s8(x.y, PRODUCTS ? y.y : ones, 0));
   sum = dot4_s8(x.z, PRODUCTS ? y.z : ones, dot4_s8(x.w, PRODUCTS ? y.w : ones, sum));
 #else
@@ -131,7 +131,7 @@ FN void add_load(SUMS* sums, uint4 x, uint4 y) {
   sum = dot4_u8(x.z, PRODUCTS ? y.z : ones, dot4_u8(x.w, PRODUCTS ? y.w : ones, sum));
 #endif
   sums->pieces[0] += sum;
-#elif PRODUCTS && INTEGER_SIGNED && INTEGER_BITS == 32 && !LONG_TERMS
+#elif PRODUCTS && SIGNED && BITS == 32 && !LONG_TERMS
   // Two products, less one, have 64 bits: that of lowest numbers alone would not.
   const long less = (int)opaque(~0u);
   add_term(sums, (long)((ulong)((long)(int)x.x * (int)y.x + less) + (ulong)((long)(int)x.z * (int)y.z)));
@@ -253,7 +253,7 @@ FN void leave_sum(const long* sums, uint any, GLOBAL ulong* to) {
   const ulong top = (ulong)second;
   const uint bottom = (uint)sums[0];
   const float scale_f32 = 0x1p32f;
-  const uint overflow = second >> 32 != (INTEGER_SIGNED ? (long)((int)second >> 31) : 0);
+  const uint overflow = second >> 32 != (SIGNED ? (long)((int)second >> 31) : 0);
 #else
   const long third = sums[2] + (second >> 32), fourth = sums[3] + (third >> 32);
   const uint in96 = fourth == ((int)third >> 31), in128 = fourth == (int)fourth;
@@ -264,7 +264,7 @@ FN void leave_sum(const long* sums, uint any, GLOBAL ulong* to) {
   const ulong top = (ulong)highest << 32 | middle;
   const double scale = in96 ? 1 : in128 ? 0x1p32 : 0x1p64;
   const float scale_f32 = in96 ? 0x1p32f : in128 ? 0x1p64f : 0x1p96f;
-  const uint overflow = !in96 || (int)third != (INTEGER_SIGNED ? (int)second >> 31 : 0);
+  const uint overflow = !in96 || (int)third != (SIGNED ? (int)second >> 31 : 0);
 #endif
   // 52 bits and the 44 below, both exact as doubles, and rounded once where they meet.
   const double upper = add_rn_f64(as_double((ulong)((long)top >> 12) + as_ulong(0x1.8p52)), -0x1.8p52);
@@ -274,7 +274,7 @@ FN void leave_sum(const long* sums, uint any, GLOBAL ulong* to) {
   float64 = mul_rn_f64(float64, scale);
 #endif
   const long word = overflow ? (long)(top | (bottom != 0)) : (long)low;
-  const float rounded = INTEGER_SIGNED || overflow ? (float)word : (float)(ulong)word;
+  const float rounded = SIGNED || overflow ? (float)word : (float)(ulong)word;
   const float float32 = overflow ? mul_rn_f32(rounded, scale_f32) : rounded;
 #endif
   // Known to all: or compilers make a branch for each lane of what follows.

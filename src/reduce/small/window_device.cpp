@@ -1,6 +1,6 @@
 #include "reduce/small/window_device.hpp"
 
-#include "core/float_format.hpp"
+#include "reduce/device/walk.hpp"
 #include "tuning/tables.hpp"
 
 #include <fmt/format.h>
@@ -95,20 +95,17 @@ void WindowEntries::unfold(std::span<std::int64_t> words) const {
   }
 }
 
-device::Source window_source(DType type, Terms terms, const WindowShape& shape, bool strided) {
-  return {files_of(type, terms),
-          {{"PRODUCTS", terms != Terms::elements ? "1" : "0"},
-           {"DOT", terms == Terms::products ? "1" : "0"},
-           {"FRACTION_BITS", std::to_string(core::float_format(type).fraction_bits)},
-           {"GROUP_SIZE", std::to_string(shape.group_size)},
-           {"LOADS", std::to_string(shape.loads)},
-           {"RESIDENT", std::to_string(shape.resident)},
-           {"STREAM", shape.stream ? "1" : "0"},
-           {"STRIDED", strided ? "1" : "0"},
-           {"COLUMN_BITS", "5"},
-           {"INTEGERS", is_integer(type) ? "1" : "0"},
-           {"INTEGER_BITS", std::to_string(8 * size_of(type))},
-           {"INTEGER_SIGNED", is_signed(type) ? "1" : "0"}}};
+device::Source window_source(DType type, Terms terms, const tuning::Shape& shape, bool strided) {
+  device::Source source{files_of(type, terms), element_defines(type)};
+  add_defines(source, {{"PRODUCTS", terms != Terms::elements},
+                       {"DOT", terms == Terms::products},
+                       {"GROUP_SIZE", shape.group_size},
+                       {"LOADS", shape.loads},
+                       {"RESIDENT", shape.resident},
+                       {"STREAM", shape.stream},
+                       {"STRIDED", strided},
+                       {"COLUMN_BITS", 5}});
+  return source;
 }
 
 std::optional<DeviceWindow> DeviceWindow::prepare(device::Device& device, DType type, Terms terms, std::uint64_t elements) {
@@ -116,46 +113,32 @@ std::optional<DeviceWindow> DeviceWindow::prepare(device::Device& device, DType 
   return tuning::without_own_on_failure([&]() -> std::optional<DeviceWindow> {
     const std::vector<tuning::Found> found = tuning::find_shapes(device.info(), operation_of(terms), type, elements * size_of(type));
     if (found.empty() || found.front().shape.group_size == 0) return {};
-    const tuning::Shape& shape = found.front().shape;
-    return make(device, type, terms, {shape.group_size, shape.loads, shape.resident, shape.stream});
+    return make(device, type, terms, found.front().shape);
   });
 }
 
-std::optional<DeviceWindow> DeviceWindow::make(device::Device& device, DType type, Terms terms, const WindowShape& shape) {
+std::optional<DeviceWindow> DeviceWindow::make(device::Device& device, DType type, Terms terms, const tuning::Shape& shape) {
   if (shape.group_size > device.info().max_group_size) return {};
   DeviceWindow window(device, type, terms, shape);
-  window.kernel_ = device::build(device, window_source(type, terms, shape, false), entry_of(type));
-  const std::uint32_t resident = device.resident_groups(window.kernel_, shape.group_size).value_or(0);
+  const auto source = [=](bool strided) { return window_source(type, terms, shape, strided); };
+  window.launcher_ = {device, source, entry_of(type), shape.group_size};
+  const std::uint32_t resident = window.launcher_.resident_groups(0);
   if (resident < 2) return {};  // the last group waits for the others
   window.groups_ = shape.stream ? std::min({resident, shape.resident * device.info().compute_units, kMostGroups}) : kMostGroups;
   window.tile_elements_ = std::uint64_t{16} * shape.group_size * shape.loads / size_of(type);
   window.most_elements_ = (shape.stream ? kGroupElements : window.tile_elements_) * window.groups_;
   if (is_integer(type)) window.most_elements_ = std::min(window.most_elements_, kMostIntegers);
-  const std::vector<std::uint64_t> zeros(words_of(window_entries(type, terms), window.groups_));
-  window.slots_ = device.allocate(8 * zeros.size());
-  device.write(window.slots_, 0, zeros.data(), window.slots_.bytes);
+  window.slots_ = allocate_zeros(device, 8 * words_of(window_entries(type, terms), window.groups_));
   return window;
 }
 
-void DeviceWindow::prepare_strided() {
-  if (strided_kernel_.handle != nullptr) return;
-  strided_kernel_ = device::build(*device_, window_source(type_, terms_, shape_, true), entry_of(type_));
-}
-
 bool DeviceWindow::launch(const device::Run& a, const device::Run& b, bool skip_nans, const device::Memory& result,
-                          const device::Memory& to, std::uint64_t to_offset) {
+                          const device::Place& to) {
   if (a.count > most_elements_ || a.rows() > 1 || b.rows() > 1) return false;
-  const auto in_loads = [&](const device::Run& array) {
-    const bool contiguous = array.count <= 1 || array.stride == static_cast<std::int64_t>(size_of(type_));
-    return contiguous && (device_->misalignment(array.memory) + array.offset) % 16 == 0;
-  };
-  const bool strided = !in_loads(a) || !in_loads(b);
-  if (strided) prepare_strided();
-  const std::uint64_t tiles = (a.count + tile_elements_ - 1) / tile_elements_;
-  const auto groups = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(tiles, 1, groups_));
-  const device::Argument arguments[] = {a.memory, a.offset, a.stride, b.memory, b.offset,  b.stride,
-                                        a.count,  slots_,   result,   to,       to_offset, static_cast<std::int32_t>(skip_nans)};
-  device_->launch(strided ? strided_kernel_ : kernel_, {groups, shape_.group_size}, arguments);
+  const statistics::Walk walk = statistics::walk_of(*device_, a, b, type_, false);
+  const device::Argument arguments[] = {a.memory, a.offset, a.stride, b.memory,  b.offset,  b.stride,
+                                        a.count,  slots_,   result,   to.memory, to.offset, static_cast<std::int32_t>(skip_nans)};
+  launcher_.launch(walk.strided || walk.head != 0, (a.count + tile_elements_ - 1) / tile_elements_, groups_, arguments);
   return true;
 }
 

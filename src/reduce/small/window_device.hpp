@@ -3,8 +3,9 @@
 #pragma once
 
 #include "device/device.hpp"
-#include "device/kernels/program.hpp"
 #include "device/memory/run.hpp"
+#include "reduce/device/launcher.hpp"
+#include "tuning/record.hpp"
 
 #include <samesum/types.hpp>
 
@@ -34,14 +35,7 @@ struct WindowEntries {
 };
 WindowEntries window_entries(DType type, Terms terms);
 
-/// A configuration of the kernel: changes speed, never a bit.
-struct WindowShape {
-  std::uint32_t group_size = 0;
-  std::uint32_t loads = 0;     ///< of 16 bytes, that a work-item has in flight
-  std::uint32_t resident = 0;  ///< groups to a compute unit
-  bool stream = false;         ///< more tiles than groups
-};
-device::Source window_source(DType type, Terms terms, const WindowShape& shape, bool strided);
+device::Source window_source(DType type, Terms terms, const tuning::Shape& shape, bool strided);
 
 /// Prepared once, launched as often as one likes. One launch at a time.
 class DeviceWindow {
@@ -51,12 +45,11 @@ class DeviceWindow {
   static std::optional<DeviceWindow> prepare(device::Device& device, DType type, Terms terms, std::uint64_t elements);
 
   /// Enqueues the sum of `a`, or of its products with `b`, which is `a` where there is one array: words go to `result`, the SumRecord to
-  /// byte `to_offset` of `to`. False, and nothing is done, where there are too many elements. Allocates nothing, waits for nothing; the
+  /// `to`. False, and nothing is done, where there are too many elements. Allocates nothing, waits for nothing; the
   /// kernel for arrays that are not contiguous from a multiple of 16 bytes on is built for the first, unless prepare_strided() has.
-  bool launch(const device::Run& a, const device::Run& b, bool skip_nans, const device::Memory& result, const device::Memory& to,
-              std::uint64_t to_offset);
+  bool launch(const device::Run& a, const device::Run& b, bool skip_nans, const device::Memory& result, const device::Place& to);
 
-  void prepare_strided();
+  void prepare_strided() { launcher_.prepare(true); }
 
   std::uint64_t most_elements() const { return most_elements_; }
 
@@ -67,19 +60,18 @@ class DeviceWindow {
   std::string text() const;
 
  private:
-  DeviceWindow(device::Device& device, DType type, Terms terms, const WindowShape& shape)
+  DeviceWindow(device::Device& device, DType type, Terms terms, const tuning::Shape& shape)
       : device_(&device), type_(type), terms_(terms), shape_(shape) {}
 
-  static std::optional<DeviceWindow> make(device::Device& device, DType type, Terms terms, const WindowShape& shape);
+  static std::optional<DeviceWindow> make(device::Device& device, DType type, Terms terms, const tuning::Shape& shape);
 
   device::Device* device_;
   DType type_;
   Terms terms_;
-  WindowShape shape_;
+  tuning::Shape shape_;
   std::uint32_t groups_ = 0;  // at most
   std::uint64_t tile_elements_ = 0, most_elements_ = 0;
-  device::Kernel kernel_{};
-  device::Kernel strided_kernel_{};
+  Launcher launcher_{};
   device::Memory slots_{};
 };
 
