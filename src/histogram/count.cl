@@ -24,7 +24,7 @@ typedef Key Sample;
 #define TILE (GROUP_SIZE * LOADS)  // vectors that a group counts in one step
 
 FN void load_tile(uint4* loaded, GLOBAL const uint4* data, uint tile) {
-  _Pragma("unroll") for (uint k = 0; k < LOADS; ++k) loaded[k] = load_once(&data[(ulong)tile * TILE + k * GROUP_SIZE + local_id()]);
+  _Pragma("unroll") for (uint k = 0; k < LOADS; ++k) loaded[k] = load_streaming(&data[(ulong)tile * TILE + k * GROUP_SIZE + local_id()]);
 }
 
 // The data begin at byte `offset`, a multiple of 16; the `head` samples before it count too (in one channel). `spare` are the counters of

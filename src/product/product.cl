@@ -65,7 +65,7 @@ void product(GLOBAL const uchar* bytes, ulong offset, ulong tiles, GLOBAL uchar*
   after_launches();
   GLOBAL const uint4* loads = (GLOBAL const uint4*)(bytes + offset);  // a multiple of 16
   GLOBAL REAL* products = (GLOBAL REAL*)results;
-  const ulong rounds = (tiles + group_count() - 1) / group_count(), kept = kept_loads(tiles * TILE);
+  const ulong rounds = (tiles + group_count() - 1) / group_count(), cached = cached_loads(tiles * TILE);
   for (ulong round = 0; round < rounds; ++round) {
     const ulong tile = round * group_count() + group_id();
     const ulong present = tile < tiles ? tile : tiles - 1;
@@ -74,7 +74,7 @@ void product(GLOBAL const uchar* bytes, ulong offset, ulong tiles, GLOBAL uchar*
 #pragma unroll
     for (int k = 0; k < LOADS; ++k) {
       GLOBAL const uint4* load = &loads[present * TILE + k * GROUP_SIZE + local_id()];
-      v[k] = present * TILE < kept ? *load : load_once(load);
+      v[k] = present * TILE < cached ? *load : load_streaming(load);
     }
 #pragma unroll
     for (int k = 0; k < LOADS; ++k) q[k] = product_of_load(v[k]);
@@ -190,7 +190,7 @@ void product(GLOBAL const uchar* bytes, ulong offset, ulong count, GLOBAL ulong*
   const ulong whole = count / ELEMENTS_PER_LOAD;
   PRODUCT product = product_of_none();
   for (ulong i = global_id(); i < whole; i += global_size()) {
-    const uint4 v = load_once(&loads[i]);
+    const uint4 v = load_streaming(&loads[i]);
 #pragma unroll
     for (int k = 0; k < ELEMENTS_PER_LOAD; ++k) {
       const WORD x = element_of(v, k);

@@ -267,17 +267,17 @@ TEST(Reports, NameWhatRan) {
     call();
     return report.variant;
   };
-  EXPECT_EQ(ran([&] { accumulate(few, {.device = all_capable, .report = &report}); }), "sum_window");
+  EXPECT_EQ(ran([&] { accumulate(few, {.device = all_capable, .report = &report}); }), "small_sum");
   EXPECT_EQ(ran([&] { accumulate(integers, {.device = all_capable, .report = &report}); }), "sum_integers");
   EXPECT_EQ(ran([&] { accumulate(few, {.device = all_capable, .report = &report, .tuning = {.group_size = 64}}); }), "exact_bins");
-  EXPECT_EQ(ran([&] { collect(few, kExtremes, {.device = all_capable, .report = &report}); }), "extremes_little");
+  EXPECT_EQ(ran([&] { collect(few, kExtremes, {.device = all_capable, .report = &report}); }), "extremes_small");
   EXPECT_EQ(ran([&] { collect(few, kExtremes, {.device = all_capable, .report = &report, .tuning = {.group_size = 64}}); }), "extremes");
-  EXPECT_EQ(ran([&] { collect(few, kSquares, {.device = all_capable, .report = &report}); }), "sum_window");
+  EXPECT_EQ(ran([&] { collect(few, kSquares, {.device = all_capable, .report = &report}); }), "small_sum");
   EXPECT_EQ(ran([&] { collect(few, {}, {.device = all_capable, .report = &report}); }), "statistics");
-  EXPECT_EQ(ran([&] { dot(few, few, {.device = all_capable, .report = &report}); }), "sum_window");
+  EXPECT_EQ(ran([&] { dot(few, few, {.device = all_capable, .report = &report}); }), "small_sum");
   const Buffer buffer(all_capable, 4000);
-  EXPECT_EQ(ran([&] { accumulate(Array(buffer, 1000, DType::float32), {.report = &report}); }), "sum_window");
-  EXPECT_EQ(ran([&] { collect(Array(buffer, 1000, DType::float32), kExtremes, {.report = &report}); }), "extremes_little");
+  EXPECT_EQ(ran([&] { accumulate(Array(buffer, 1000, DType::float32), {.report = &report}); }), "small_sum");
+  EXPECT_EQ(ran([&] { collect(Array(buffer, 1000, DType::float32), kExtremes, {.report = &report}); }), "extremes_small");
   EXPECT_EQ(ran([&] { collect(Array(buffer, 300, DType::float32, 0, 8), kExtremes, {.report = &report}); }), "extremes");
   const Device cpu = Device::open("cpu");
   EXPECT_EQ(ran([&] { accumulate(few, {.device = cpu, .report = &report}); }), "exact_blocks");
@@ -296,12 +296,12 @@ TEST(Kernels, AreThoseOfTheSizeAskedFor) {
     const std::string source = inspect_kernels(device, pattern, variant, options).front().source;
     return source.find(std::string("#line 1 \"") + file + "\"") != std::string::npos;
   };
-  EXPECT_TRUE(shows("sum", "exact_bins", 1000, "reduce/small/sum_window.cl"));
-  EXPECT_FALSE(shows("sum", "exact_bins", 0, "reduce/small/sum_window.cl"));
+  EXPECT_TRUE(shows("sum", "exact_bins", 1000, "reduce/small/small_sum.cl"));
+  EXPECT_FALSE(shows("sum", "exact_bins", 0, "reduce/small/small_sum.cl"));
   EXPECT_TRUE(shows("sum", "exact_bins", 0, "reduce/device/statistics.cl"));
-  EXPECT_TRUE(shows("reduce", "extremes", 1000, "reduce/device/extremes_little.cl"));
-  EXPECT_FALSE(shows("reduce", "extremes", 0, "reduce/device/extremes_little.cl"));
-  EXPECT_TRUE(shows("reduce", "dot", 1000, "reduce/small/sum_window.cl"));
+  EXPECT_TRUE(shows("reduce", "extremes", 1000, "reduce/device/extremes_small.cl"));
+  EXPECT_FALSE(shows("reduce", "extremes", 0, "reduce/device/extremes_small.cl"));
+  EXPECT_TRUE(shows("reduce", "dot", 1000, "reduce/small/small_sum.cl"));
   EXPECT_TRUE(shows("reduce", "dot", 0, "reduce/device/statistics.cl"));
 }
 

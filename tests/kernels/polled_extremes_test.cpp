@@ -1,4 +1,4 @@
-// extremes.cl and extremes_little.cl run on the host: a subset of the kernels that ship that covers all pairs of settings.
+// extremes.cl and extremes_small.cl run on the host: a subset of the kernels that ship that covers all pairs of settings.
 #include "reduce/collect.hpp"
 #include "reduce/device/extremes_device.hpp"
 #include "selftest/cases.hpp"
@@ -37,11 +37,11 @@ void check(const ExtremesKernel& kernel) {
         const std::uint64_t loads = (length - head) / kernel.elements_per_load;
         const auto groups = static_cast<std::uint32_t>(std::min<std::uint64_t>(loads / kernel.tile + 1, kMostGroups));
         ExtremaRecord found{0, ExtremaRecord::kNowhere, 0, ExtremaRecord::kNowhere, 0, 0};
-        const bool little = turn == 1 && kernel.little != nullptr && loads != 0;  // as it is used
-        const auto little_groups = static_cast<std::uint32_t>((loads + kernel.tile - 1) / kernel.tile);
-        dialect::emulation().run(little ? little_groups : groups, kernel.group_size, [&] {
+        const bool small = turn == 1 && kernel.small != nullptr && loads != 0;  // as it is used
+        const auto small_groups = static_cast<std::uint32_t>((loads + kernel.tile - 1) / kernel.tile);
+        dialect::emulation().run(small ? small_groups : groups, kernel.group_size, [&] {
           auto* const to = reinterpret_cast<unsigned char*>(&found);
-          if (little) return kernel.little(place.base, place.offset, head, static_cast<std::uint32_t>(length), slots.data(), to, 0);
+          if (small) return kernel.small(place.base, place.offset, head, static_cast<std::uint32_t>(length), slots.data(), to, 0);
           kernel.search(place.base, place.offset, place.stride, 0, length, head, kernel.strided ? 0 : loads, loads,
                         static_cast<std::uint32_t>(length), slots.data(), schedule, to, 0, 0);
         });
@@ -55,7 +55,7 @@ void check(const ExtremesKernel& kernel) {
 
 bool is_any(const ExtremesKernel&) { return true; }
 bool is_concurrent(const ExtremesKernel& kernel) {
-  return kernel.name == "extremes_float32_both_placed_loads1_little" || kernel.name.find("ticket") != std::string_view::npos;
+  return kernel.name == "extremes_float32_both_indices_loads1_small" || kernel.name.find("ticket") != std::string_view::npos;
 }
 
 struct PolledExtremes : testing::TestWithParam<ExtremesKernel> {};

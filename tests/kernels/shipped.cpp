@@ -3,7 +3,7 @@
 #include "product/product.hpp"
 #include "reduce/device/collect_device.hpp"
 #include "reduce/device/extremes_device.hpp"
-#include "reduce/small/window_device.hpp"
+#include "reduce/small/small_sum_device.hpp"
 #include "support/listing_device.hpp"
 
 #include <samesum/types.hpp>
@@ -33,16 +33,16 @@ const std::set<std::string> kThorough{
     "products_float64_loads2",
     "squares_bfloat16_loads2",
     "squares_float64_loads4_stream",
-    "extremes_float32_both_placed_loads1_little",
-    "extremes_float64_both_placed_loads1_little",
-    "extremes_float64_greatest_loads2_little",
-    "extremes_float32_least_loads1_little",
-    "statistics_float32_moments_kept_loads1_steps1_columns3",
-    "statistics_float64_moments_kept_loads1_steps1_columns3",
+    "extremes_float32_both_indices_loads1_small",
+    "extremes_float64_both_indices_loads1_small",
+    "extremes_float64_max_loads2_small",
+    "extremes_float32_min_loads1_small",
+    "statistics_float32_moments_cached_loads1_steps1_columns3",
+    "statistics_float64_moments_cached_loads1_steps1_columns3",
     "statistics_float32_sum_loads4_steps1_columns5_strided",
-    "statistics_float64_sum_kept_loads4_steps1_columns5",
-    "statistics_bfloat16_sum_kept_loads1_steps1_columns3",
-    "statistics_int16_sum_kept_loads4_steps1_columns5",
+    "statistics_float64_sum_cached_loads4_steps1_columns5",
+    "statistics_bfloat16_sum_cached_loads1_steps1_columns3",
+    "statistics_int16_sum_cached_loads4_steps1_columns5",
 };
 
 // Array sizes between all rows of the tables: every power of two, and one and a half times it.
@@ -154,16 +154,16 @@ std::string flag(const ShippedKernel& kernel, const std::string& define, const c
   return kernel.define(define) == "1" ? word : "";
 }
 
-void add_windows(Collection& kernels, std::span<const std::uint64_t> sizes) {
+void add_small_sums(Collection& kernels, std::span<const std::uint64_t> sizes) {
   for (const DType type : kDTypes) {
     for (const reduction::Terms terms : {reduction::Terms::elements, reduction::Terms::squares, reduction::Terms::products}) {
       ListingDevice device;
       for (const std::uint64_t bytes : sizes) {
-        if (auto window = reduction::DeviceWindow::prepare(device, type, terms, bytes / size_of(type))) window->prepare_strided();
+        if (auto window = reduction::DeviceSmallSum::prepare(device, type, terms, bytes / size_of(type))) window->prepare_strided();
       }
       for (const std::string& text : device.texts) {
         ShippedKernel kernel = parse(text);
-        kernel.family = "window";
+        kernel.family = "small_sum";
         kernel.type = name_of(type);
         const char* const what = terms == reduction::Terms::elements ? "sums" : terms == reduction::Terms::squares ? "squares" : "products";
         name(kernel, what,
@@ -193,12 +193,12 @@ void add_extremes(Collection& kernels, std::span<const std::uint64_t> sizes) {
       kernel.about = size_of(type) == 8 ? "wide" : "narrow";
       name(kernel, "extremes",
            {kernel.type,
-            kernel.define("LEAST") == "0"      ? "greatest"
-            : kernel.define("GREATEST") == "0" ? "least"
+            kernel.define("FIND_MIN") == "0"   ? "max"
+            : kernel.define("FIND_MAX") == "0" ? "min"
                                                : "both",
-            flag(kernel, "PLACES", "placed"), "loads" + kernel.define("LOADS"), flag(kernel, "DRAWN", "drawn"),
+            flag(kernel, "INDICES", "indices"), "loads" + kernel.define("LOADS"), flag(kernel, "DRAWN", "drawn"),
             kernel.define("POLLED") == "0" ? "ticket" : "",
-            kernel.files.back() == "reduce/device/extremes_little.cl" ? "little" : flag(kernel, "STRIDED", "strided")});
+            kernel.files.back() == "reduce/device/extremes_small.cl" ? "small" : flag(kernel, "STRIDED", "strided")});
       kernels.add(std::move(kernel));
     }
   }
@@ -241,7 +241,7 @@ void add_statistics(Collection& kernels, std::span<const std::uint64_t> sizes) {
             statistics::CollectOptions options;
             options.fields = {extremes, sum, squares, nonzeros};
             statistics::DevicePass(device, type, options, dot, bytes / size_of(type)).prepare_all();
-            options.group_size = 256;  // else little data of one sum are not for this kernel
+            options.group_size = 256;  // else small data of one sum are not for this kernel
             if (sum_alone) statistics::DevicePass(device, type, options, dot, bytes / size_of(type)).prepare_all();
           }
           for (const std::string& text : device.texts) {
@@ -256,7 +256,7 @@ void add_statistics(Collection& kernels, std::span<const std::uint64_t> sizes) {
                   : sum && squares ? "moments"
                   : sum            ? "sum"
                                    : "squares",
-                  flag(kernel, "EXTREMES", "extremes"), flag(kernel, "NONZEROS", "nonzeros"), flag(kernel, "KEPT", "kept"),
+                  flag(kernel, "EXTREMES", "extremes"), flag(kernel, "NONZEROS", "nonzeros"), flag(kernel, "CACHED", "cached"),
                   "loads" + kernel.define("LOADS"), "steps" + kernel.define("STEPS"), "columns" + kernel.define("COLUMN_BITS"),
                   flag(kernel, "STRIDED", "strided")});
             kernels.add(std::move(kernel));
@@ -286,12 +286,12 @@ std::vector<std::string> pairs_of(const ShippedKernel& kernel) {
 }
 
 std::vector<ShippedKernel> shipped_kernels(std::span<const std::uint64_t> sizes, bool only_pairs) {
-  Collection windows, extremes, statistics, products;
-  add_windows(windows, sizes);
+  Collection small_sums, extremes, statistics, products;
+  add_small_sums(small_sums, sizes);
   add_extremes(extremes, sizes);
   add_statistics(statistics, sizes);
   add_products(products);
-  std::vector<ShippedKernel> all = windows.all();
+  std::vector<ShippedKernel> all = small_sums.all();
   for (const Collection& some : {products}) std::ranges::move(some.all(), std::back_inserter(all));
   for (const Collection& some : {extremes, statistics}) {
     std::ranges::move(only_pairs ? some.pairs() : some.all(), std::back_inserter(all));

@@ -18,7 +18,7 @@ namespace {
 
 // The macros of kernel files, to be undefined after each kernel, so that they do not affect the next one.
 std::set<std::string> macros_of(const ShippedKernel& kernel) {
-  std::set<std::string> names{"ROW_NAME", "ROW_TYPE", "ROW_THOROUGH", "ROW_KERNEL", "ROW_FIXED_POINT", "ROW_SLOT_WORDS", "ROW_LITTLE"};
+  std::set<std::string> names{"ROW_NAME", "ROW_TYPE", "ROW_THOROUGH", "ROW_KERNEL", "ROW_FIXED_POINT", "ROW_SLOT_WORDS", "ROW_SMALL"};
   for (const auto& [name, value] : kernel.defines) names.insert(name);
   for (const std::string& file : kernel.files) {
     std::istringstream text{std::string(device::kernel_file(file))};
@@ -41,7 +41,7 @@ std::string text_of(const ShippedKernel& kernel) {
   define("ROW_NAME", fmt::format("\"{}\"", kernel.name));
   define("ROW_TYPE", "samesum::DType::" + kernel.type);
   define("ROW_THOROUGH", kernel.thorough ? "true" : "false");
-  if (kernel.files.back() == "reduce/device/extremes_little.cl") define("ROW_LITTLE", "extremes_little");
+  if (kernel.files.back() == "reduce/device/extremes_small.cl") define("ROW_SMALL", "extremes_small");
   for (const auto& [name, value] : kernel.defines) define(name, value);
   text += fmt::format("namespace samesum::dialect::{} {{\nnamespace {{\n", kernel.name);
   for (const std::string& file : kernel.files) text += fmt::format("#include \"{}\"\n", file);

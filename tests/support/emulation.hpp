@@ -39,7 +39,7 @@ FN uint barrier_or(uint v) {
   return std::any_of(values.begin(), values.end(), [](ulong value) { return value != 0; });
 }
 FN void after_launches() {}
-FN void start_next() {}
+FN void launch_dependents() {}
 FN void barrier_local() { barrier_or(0); }
 FN void barrier_all() { barrier_or(0); }
 
@@ -134,8 +134,8 @@ FN int dot4_s8(uint a, uint b, int c) {
   for (int i = 0; i < 32; i += 8) c += static_cast<std::int8_t>(a >> i) * static_cast<std::int8_t>(b >> i);
   return c;
 }
-FN uint known_here(uint x) { return x; }
-FN ulong* address_known_here(ulong* p) { return p; }
+FN uint materialize(uint x) { return x; }
+FN ulong* materialize_address(ulong* p) { return p; }
 FN uint min_u32(uint a, uint b) { return std::min(a, b); }
 FN uint max_u32(uint a, uint b) { return std::max(a, b); }
 #define NAN_EXTREMES 1
@@ -153,7 +153,7 @@ struct uint4 {
   uint x, y, z, w;
 };
 FN uint4 make_uint4(uint x, uint y, uint z, uint w) { return {x, y, z, w}; }
-FN uint4 load_once(const uint4* p) {
+FN uint4 load_streaming(const uint4* p) {
   uint4 loaded;
   std::memcpy(&loaded, p, sizeof loaded);
   return loaded;

@@ -23,8 +23,8 @@ struct KernelRow {
 };
 inline std::ostream& operator<<(std::ostream& out, const KernelRow& row) { return out << row.name; }
 
-/// sum_window.cl and sum_integers.cl.
-struct WindowKernel : KernelRow {
+/// small_sum.cl and sum_integers.cl.
+struct SmallSumKernel : KernelRow {
   enum Terms { elements, squares, products } terms;
   int digits, row_base, entries, slot_words;
   std::uint64_t tile, most_groups;  ///< in elements; the maximum of a launch
@@ -34,7 +34,7 @@ struct WindowKernel : KernelRow {
   bool strided;      ///< arrays of any layout; else contiguous and aligned to 16 bytes
 };
 
-/// extremes.cl, and extremes_little.cl.
+/// extremes.cl, and extremes_small.cl.
 struct ExtremesKernel : KernelRow {
   ops::Extrema ends;
   std::uint64_t elements_per_load, tile;  ///< a tile in loads of 16 bytes
@@ -43,8 +43,8 @@ struct ExtremesKernel : KernelRow {
   void (*search)(const unsigned char* data, unsigned long offset, long stride, long row_stride, unsigned long row_length, unsigned head,
                  unsigned long row_loads, unsigned long loads, unsigned count, unsigned long* records, unsigned* schedule,
                  unsigned char* results, unsigned long result_offset, unsigned long base);
-  void (*little)(const unsigned char* data, unsigned long offset, unsigned head, unsigned count, unsigned long* slots,
-                 unsigned char* results, unsigned long result_offset);
+  void (*small)(const unsigned char* data, unsigned long offset, unsigned head, unsigned count, unsigned long* slots,
+                unsigned char* results, unsigned long result_offset);
 };
 
 /// product.cl: for floats, the product of each whole tile; for integers, flags and a magnitude for each group.

@@ -37,14 +37,14 @@ FN uint group_count() { return gridDim.x; }
 // it a kernel touches local memory at most. Of a file all kernels call it, or none (device::build() looks for it). What is saved is a launch's
 // own time, a third of a microsecond, wherever one such kernel follows another.
 //
-// The next such launch starts when each group has ended or said start_next(). A group alone says so at once. Where there are many, those of the
+// The next such launch starts when each group has ended or said launch_dependents(). A group alone says so at once. Where there are many, those of the
 // next launch had better not come while these still load: what they have to wait for is the time for it.
 #if __CUDA_ARCH__ >= 900
 FN void after_launches() { asm volatile("griddepcontrol.wait;" ::: "memory"); }
-FN void start_next() { asm volatile("griddepcontrol.launch_dependents;" ::: "memory"); }
+FN void launch_dependents() { asm volatile("griddepcontrol.launch_dependents;" ::: "memory"); }
 #else
 FN void after_launches() {}
-FN void start_next() {}
+FN void launch_dependents() {}
 #endif
 
 FN void barrier_local() { __syncthreads(); }
@@ -169,11 +169,11 @@ FN uint opaque(uint x) {
   return x;
 }
 // The same number, known from here on: compilers put off what is not asked for yet, to where others wait for it.
-FN uint known_here(uint x) {
+FN uint materialize(uint x) {
   asm volatile("" : "+r"(x));
   return x;
 }
-FN ulong* address_known_here(ulong* p) {  // of a word for atomic_store_global64
+FN ulong* materialize_address(ulong* p) {  // of a word for atomic_store_global64
   asm volatile("" : "+l"(p));
   return p;
 }
@@ -201,7 +201,7 @@ FN uint dot4_u8(uint a, uint b, uint c) { return __dp4a(a, b, c); }
 FN int dot4_s8(uint a, uint b, int c) { return __dp4a((int)a, (int)b, c); }
 
 // A load of data that will not be read again soon: it need not displace what is in the caches.
-FN uint4 load_once(const uint4* p) { return __ldcs(p); }
+FN uint4 load_streaming(const uint4* p) { return __ldcs(p); }
 
 // Sub-groups of 32 work-items, all of which come here together.
 #define SUBGROUP 32

@@ -35,7 +35,7 @@ FN uint group_count(void) { return (uint)get_num_groups(0); }
 
 // Here launches follow one another (cuda.h).
 FN void after_launches(void) {}
-FN void start_next(void) {}
+FN void launch_dependents(void) {}
 
 FN void barrier_local(void) { barrier(CLK_LOCAL_MEM_FENCE); }
 // The same, for global memory as well: what the group wrote before it, the group reads after it.
@@ -155,8 +155,8 @@ FN uint opaque(uint x) {
 #else
 FN uint opaque(uint x) { return x; }
 #endif
-FN uint known_here(uint x) { return x; }
-FN GLOBAL ulong* address_known_here(GLOBAL ulong* p) { return p; }
+FN uint materialize(uint x) { return x; }
+FN GLOBAL ulong* materialize_address(GLOBAL ulong* p) { return p; }
 FN uint min_u32(uint a, uint b) { return min(a, b); }
 FN uint max_u32(uint a, uint b) { return max(a, b); }
 // Of the two halves of words, each for itself.
@@ -175,7 +175,7 @@ FN int dot4_s8(uint a, uint b, int c) {
 FN uint4 make_uint4(uint x, uint y, uint z, uint w) { return (uint4)(x, y, z, w); }
 
 // A load of data that will not be read again soon: it need not displace what is in the caches. OpenCL C has no word for it.
-FN uint4 load_once(GLOBAL const uint4* p) { return *p; }
+FN uint4 load_streaming(GLOBAL const uint4* p) { return *p; }
 
 // Sub-groups of SUBGROUP work-items, all of which come here together: where the compiler takes PTX. Elsewhere SUBGROUP is 1.
 #if SAMESUM_DEVICE_FENCE && SAMESUM_FENCE_PTX

@@ -34,8 +34,8 @@ std::uint64_t local_bytes(const KernelShape& shape) {
          kCounterBytes;
 }
 
-constexpr std::uint32_t kUnitSize = 2048;                       // work-items of a compute unit, where it cannot be asked
-constexpr std::uint64_t kKeptBytes = std::uint64_t{128} << 20;  // beyond, what stays in the cache is little (cache_policy.h)
+constexpr std::uint32_t kUnitSize = 2048;                         // work-items of a compute unit, where it cannot be asked
+constexpr std::uint64_t kCachedBytes = std::uint64_t{128} << 20;  // beyond, what stays in the cache is little (cache_policy.h)
 
 // Several steps to a tile pay only where there is enough for all groups to draw often.
 std::uint32_t choose_steps(const DeviceInfo& info, const KernelShape& shape, std::uint32_t steps, std::uint64_t elements) {
@@ -68,7 +68,7 @@ KernelShape choose_shape(const DeviceInfo& info, DType type, const CollectOption
   const bool narrow_sum = shape.rounds() && shape.windows && size_of(type) < 8 && shape.group_size == 512;
   shape.resident = narrow_sum ? 3 : std::max(kUnitSize / 2 / shape.group_size, 1u);
   shape.steps = choose_steps(info, shape, chosen.steps, elements);
-  shape.kept = !info.is_cpu && elements * size_of(type) <= kKeptBytes;
+  shape.cached = !info.is_cpu && elements * size_of(type) <= kCachedBytes;
   for (; local_bytes(shape) > info.local_bytes || shape.group_size / shape.columns > 256; shape.columns /= 2) {
     if (shape.columns > 4) continue;
     throw Error(ErrorKind::device, fmt::format("this needs {} bytes of local memory a work-group; {} has {}", local_bytes(shape),
@@ -93,13 +93,14 @@ device::Source pass_source(const KernelShape& shape, bool strided, const TermCod
   add(files, {"reduce/layout.h", "device/cache_policy.h", "reduce/device/elements.h", "reduce/device/walk.h"});
   if (term != nullptr) files.insert(files.end(), term->files.begin(), term->files.end());
   std::vector<std::string_view>& rest = term != nullptr ? after : files;
-  add(rest, {"reduce/device/meet.h", "reduce/device/extremes.h", "reduce/device/bins.h", "reduce/device/window.h", "reduce/device/sums.h"});
+  add(rest, {"reduce/device/meet.h", "reduce/device/extremes.h", "reduce/device/bins.h", "reduce/device/exponent_window.h",
+             "reduce/device/sums.h"});
   if (shape.rounds()) add(rest, {"reduce/small/sum_record.h"});
   add(rest, {"reduce/device/statistics.cl"});
   device::Source source{std::move(files), reduction::element_defines(shape.type)};
-  reduction::add_defines(source, {{"LEAST", 1},
-                                  {"GREATEST", 1},
-                                  {"PLACES", 1},
+  reduction::add_defines(source, {{"FIND_MIN", 1},
+                                  {"FIND_MAX", 1},
+                                  {"INDICES", 1},
                                   {"POLLED", 0},
                                   {"KEEP_LOADS", 0},
                                   {"COUNT_NANS", !shape.fields.sum && !shape.fields.squares},
@@ -110,7 +111,7 @@ device::Source pass_source(const KernelShape& shape, bool strided, const TermCod
                                   {"DOT", shape.dot},
                                   {"ROUND", shape.rounds()},
                                   {"STRIDED", strided},
-                                  {"KEPT", shape.kept && !strided},
+                                  {"CACHED", shape.cached && !strided},
                                   {"GROUP_SIZE", shape.group_size},
                                   {"GROUP_ROUNDED", std::bit_ceil(shape.group_size)},
                                   {"RESIDENT", shape.resident},
@@ -142,11 +143,11 @@ DevicePass::DevicePass(device::Device& device, DType type, const CollectOptions&
   }
   const bool one_sum = options.fields == Fields{false, true, false, false} || options.fields == Fields{false, false, true, false};
   if (one_sum && options.group_size == 0 && options.groups == 0 && !options.records) {
-    window_ = reduction::DeviceWindow::prepare(device, type, terms(), elements);
+    window_ = reduction::DeviceSmallSum::prepare(device, type, terms(), elements);
   }
   in_window_ = window_.has_value();
   if (window_) {
-    window_result_ = device.allocate_result(std::uint64_t{8} * reduction::window_entries(type, terms()).words() + sizeof(SumRecord));
+    window_result_ = device.allocate_result(std::uint64_t{8} * reduction::small_sum_entries(type, terms()).words() + sizeof(SumRecord));
   } else {
     prepare();
   }
@@ -178,7 +179,11 @@ void DevicePass::prepare() {
   merged_ = reduction::allocate_zeros(device_, counted ? std::uint64_t{8} * SPACING * layout.added_words() : 8);
   schedule_ = reduction::allocate_zeros(device_, sizeof(std::uint64_t));
   const std::uint64_t result_bytes = std::uint64_t{8} * layout.words() + sizeof(SumRecord);
-  result_ = options_.records ? device_.allocate(result_bytes) : device_.allocate_result(result_bytes);
+  if (options_.records) {
+    result_ = device_.allocate(result_bytes);
+  } else {
+    result_ = device_.allocate_result(result_bytes);
+  }
   launcher_ = std::move(launcher);
 }
 
@@ -295,7 +300,7 @@ reduction::Terms DevicePass::terms() const {
 }
 
 Statistics::Contents DevicePass::sum_of_window() {
-  const reduction::WindowEntries entries = reduction::window_entries(shape_.type, terms());
+  const reduction::SmallSumEntries entries = reduction::small_sum_entries(shape_.type, terms());
   std::vector<std::int64_t> words = read(window_result_);
   entries.unfold(std::span(words).first(entries.words()));
   const std::span<const std::int64_t> digits = std::span(words).first(entries.digits), counters = std::span(words).subspan(entries.digits);

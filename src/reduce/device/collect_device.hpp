@@ -6,7 +6,7 @@
 #include "reduce/device/extremes_device.hpp"
 #include "reduce/device/walk.hpp"
 #include "reduce/layout.hpp"
-#include "reduce/small/window_device.hpp"
+#include "reduce/small/small_sum_device.hpp"
 #include "reduce/term.hpp"
 
 #include <samesum/statistics.hpp>
@@ -35,7 +35,7 @@ struct KernelShape {
   std::uint32_t columns = 0;
   std::uint32_t resident = 1;  ///< groups to a compute unit, for which the compiler is to limit registers
   bool windows = false;        ///< sums in registers, where these are exact
-  bool kept = false;           ///< so little data that a good part of them may stay in the cache (cache_policy.h)
+  bool cached = false;         ///< so little data that a good part of them may stay in the cache (cache_policy.h)
 
   /// Whether the sum is rounded on the device too.
   bool rounds() const { return fields == kSumAlone; }
@@ -94,7 +94,7 @@ class DevicePass {
   std::uint64_t elements_;
   std::optional<TermCode> term_;
   std::optional<DeviceExtremes> extremes_;
-  std::optional<reduction::DeviceWindow> window_;
+  std::optional<reduction::DeviceSmallSum> window_;
   bool in_window_ = false;  // the last launch
   reduction::Launcher launcher_;
   device::Memory slots_, merged_, schedule_, result_, window_result_;

@@ -16,13 +16,13 @@
 #if BITS == 64
 #define WORD ulong
 #define KEY long
-#define KEY_LEAST ((long)((ulong)1 << 63))
-#define KEY_GREATEST ((long)~((ulong)1 << 63))
+#define KEY_MIN ((long)((ulong)1 << 63))
+#define KEY_MAX ((long)~((ulong)1 << 63))
 #else
 #define WORD uint
 #define KEY int
-#define KEY_LEAST ((int)0x80000000u)
-#define KEY_GREATEST 0x7fffffff
+#define KEY_MIN ((int)0x80000000u)
+#define KEY_MAX 0x7fffffff
 #endif
 
 FN uint word_of(uint4 v, int i) { return i == 0 ? v.x : i == 1 ? v.y : i == 2 ? v.z : v.w; }
@@ -104,8 +104,8 @@ FN ulong absolute_of(WORD x) { return integer_of(x) < 0 ? 0 - (ulong)integer_of(
 FN KEY key_of(WORD x) { return (int)x; }
 FN WORD element_with(KEY key) { return (uint)key; }
 #else
-FN KEY key_of(WORD x) { return (KEY)(x ^ (WORD)KEY_LEAST); }
-FN WORD element_with(KEY key) { return (WORD)key ^ (WORD)KEY_LEAST; }
+FN KEY key_of(WORD x) { return (KEY)(x ^ (WORD)KEY_MIN); }
+FN WORD element_with(KEY key) { return (WORD)key ^ (WORD)KEY_MIN; }
 #endif
 FN uint sign_of(WORD x) { return 0; }
 FN ulong absolute_of(WORD x) { return x; }

@@ -8,42 +8,42 @@
 // 3% over equal shares where there are many).
 
 #define TILE (GROUP_SIZE * LOADS)
-#define IS_KEPT(tile) (POLLED && (tile) < KEPT_LOADS / TILE)  // not of more than 128 MiB
+#define IS_CACHED(tile) (POLLED && (tile) < CACHED_LOADS / TILE)  // not of more than 128 MiB
 
 // The result (ExtremaRecord): elements as they are, indices in the whole array, of which this launch begins at `base`; what lies before
 // was found by the launches before.
-#define LEAST_ELEMENT 0
-#define AT_LEAST 1
-#define GREATEST_ELEMENT 2
-#define AT_GREATEST 3
+#define MIN_ELEMENT 0
+#define MIN_INDEX 1
+#define MAX_ELEMENT 2
+#define MAX_INDEX 3
 #define FIRST_NAN 4
 #define NAN_COUNT 5
 
-FN ulong whole_index(uint place, ulong base) { return place == NOWHERE ? ~(ulong)0 : PLACES ? base + place : 0; }
+FN ulong whole_index(uint index, ulong base) { return index == NO_INDEX ? ~(ulong)0 : INDICES ? base + index : 0; }
 // Of `count` elements; where nothing was better than nothing.
-FN FOUND completed(FOUND found, uint count) {
-#if !PLACES  // only whether there is one
-  found.at_greatest = GREATEST && (FLOATS ? found.greatest != KEY_LEAST : count != 0) ? 0 : NOWHERE;
-  found.at_least = LEAST && (FLOATS ? found.least != KEY_LEAST : count != 0) ? 0 : NOWHERE;
-  found.first_nan = found.first_nan != NOWHERE ? 0 : NOWHERE;
+FN MIN_MAX_STATE completed(MIN_MAX_STATE found, uint count) {
+#if !INDICES  // only whether there is one
+  found.max_index = FIND_MAX && (FLOATS ? found.max_key != KEY_MIN : count != 0) ? 0 : NO_INDEX;
+  found.min_index = FIND_MIN && (FLOATS ? found.min_key != KEY_MIN : count != 0) ? 0 : NO_INDEX;
+  found.first_nan = found.first_nan != NO_INDEX ? 0 : NO_INDEX;
 #elif !FLOATS
   // Where all elements have the worst of keys, none of them was better than nothing.
-  found.at_greatest = GREATEST && found.at_greatest == NOWHERE && count != 0 ? 0 : found.at_greatest;
-  found.at_least = LEAST && found.at_least == NOWHERE && count != 0 ? 0 : found.at_least;
+  found.max_index = FIND_MAX && found.max_index == NO_INDEX && count != 0 ? 0 : found.max_index;
+  found.min_index = FIND_MIN && found.min_index == NO_INDEX && count != 0 ? 0 : found.min_index;
 #endif
   return found;
 }
-FN void write_result(GLOBAL ulong* result, FOUND found, uint count, ulong base) {
+FN void write_result(GLOBAL ulong* result, MIN_MAX_STATE found, uint count, ulong base) {
   found = completed(found, count);
-  const uint is_first_least = base == 0 || result[AT_LEAST] == ~(ulong)0;
-  if (is_first_least || (found.at_least != NOWHERE && found.least > turned(key_of((WORD)result[LEAST_ELEMENT])))) {
-    result[LEAST_ELEMENT] = found.at_least == NOWHERE ? 0 : (ulong)element_with(turned(found.least));
-    result[AT_LEAST] = whole_index(found.at_least, base);
+  const uint is_first_min = base == 0 || result[MIN_INDEX] == ~(ulong)0;
+  if (is_first_min || (found.min_index != NO_INDEX && found.min_key > reversed(key_of((WORD)result[MIN_ELEMENT])))) {
+    result[MIN_ELEMENT] = found.min_index == NO_INDEX ? 0 : (ulong)element_with(reversed(found.min_key));
+    result[MIN_INDEX] = whole_index(found.min_index, base);
   }
-  const uint is_first_greatest = base == 0 || result[AT_GREATEST] == ~(ulong)0;
-  if (is_first_greatest || (found.at_greatest != NOWHERE && found.greatest > key_of((WORD)result[GREATEST_ELEMENT]))) {
-    result[GREATEST_ELEMENT] = found.at_greatest == NOWHERE ? 0 : (ulong)element_with(found.greatest);
-    result[AT_GREATEST] = whole_index(found.at_greatest, base);
+  const uint is_first_max = base == 0 || result[MAX_INDEX] == ~(ulong)0;
+  if (is_first_max || (found.max_index != NO_INDEX && found.max_key > key_of((WORD)result[MAX_ELEMENT]))) {
+    result[MAX_ELEMENT] = found.max_index == NO_INDEX ? 0 : (ulong)element_with(found.max_key);
+    result[MAX_INDEX] = whole_index(found.max_index, base);
   }
   if (base == 0 || result[FIRST_NAN] == ~(ulong)0) result[FIRST_NAN] = whole_index(found.first_nan, base);
   result[NAN_COUNT] = found.nans + (base == 0 ? 0 : result[NAN_COUNT]);
@@ -67,7 +67,7 @@ void extremes(GLOBAL const uchar* data, ulong offset, long stride, long row_stri
   const ARRAY array = {data + offset, stride, row_stride};
   WALK walk;
   walk.head = head;
-  walk.kept = 0;
+  walk.cached = 0;
 #if STRIDED
   walk.elements = rows_of(row_length);
   walk.loads = rows_of(row_loads);
@@ -77,7 +77,7 @@ void extremes(GLOBAL const uchar* data, ulong offset, long stride, long row_stri
   // In the order of memory, as of equal elements the first counts.
 #if !STRIDED
   for (uint i = (uint)global_id(); i < head; i += (uint)global_size()) {
-    state = take_load(state, load_of((WORD)element_at(array, walk, i)), i, 1);
+    state = accumulate(state, load_of((WORD)element_at(array, walk, i)), i, 1);
   }
 #endif
 #if DRAWN
@@ -96,11 +96,11 @@ void extremes(GLOBAL const uchar* data, ulong offset, long stride, long row_stri
 #else
     GLOBAL const uint4* aligned = (GLOBAL const uint4*)(array.first + head * sizeof(ELEMENT));
 #pragma unroll
-    for (int k = 0; k < LOADS; ++k) v[k] = IS_KEPT(tile) ? aligned[first + k * GROUP_SIZE] : load_once(&aligned[first + k * GROUP_SIZE]);
+    for (int k = 0; k < LOADS; ++k) v[k] = IS_CACHED(tile) ? aligned[first + k * GROUP_SIZE] : load_streaming(&aligned[first + k * GROUP_SIZE]);
 #endif
 #pragma unroll
     for (int k = 0; k < LOADS; ++k) {
-      state = take_load(state, v[k], (uint)index_of_load(walk, first + k * GROUP_SIZE), ELEMENTS_PER_LOAD);
+      state = accumulate(state, v[k], (uint)index_of_load(walk, first + k * GROUP_SIZE), ELEMENTS_PER_LOAD);
     }
 #if DRAWN
     barrier_local();
@@ -111,15 +111,15 @@ void extremes(GLOBAL const uchar* data, ulong offset, long stride, long row_stri
 #endif
   }
   for (uint i = tiles * TILE + (uint)global_id(); i < loads; i += (uint)global_size()) {
-    state = take_load(state, load_at(array, walk, i), (uint)index_of_load(walk, i), ELEMENTS_PER_LOAD);
+    state = accumulate(state, load_at(array, walk, i), (uint)index_of_load(walk, i), ELEMENTS_PER_LOAD);
   }
   const uint rest = count - (STRIDED ? 0 : head) - loads * ELEMENTS_PER_LOAD;
   for (uint i = (uint)global_id(); i < rest; i += (uint)global_size()) {
     const uint at = (uint)index_of_rest(walk, loads, loads, i);
-    state = take_load(state, load_of((WORD)element_at(array, walk, at)), at, 1);
+    state = accumulate(state, load_of((WORD)element_at(array, walk, at)), at, 1);
   }
 
-  FOUND found = found_by(state);
+  MIN_MAX_STATE found = result_of(state);
   const uint alone = group_count() == 1;
 #if POLLED
   const uint last = group_id() == group_count() - 1;
@@ -134,7 +134,7 @@ void extremes(GLOBAL const uchar* data, ulong offset, long stride, long row_stri
   barrier_local();
   const uint last = drawn[0];
   RETURN_IF(!last && !alone);
-  const FOUND all = combine_group(&best, gather(slots, last ? group_count() : 0, RECORD_EXTREMES, nothing()));
+  const MIN_MAX_STATE all = combine_group(&best, gather(slots, last ? group_count() : 0, RECORD_EXTREMES, identity()));
   if (last) found = all;
   if (last && local_id() == 0) schedule[TICKETS] = 0;
 #else
@@ -152,7 +152,7 @@ void extremes_finish(GLOBAL ulong* slots, uint groups, GLOBAL uint* schedule, GL
                      ulong base) {
   LOCAL_VAR BEST best;
   after_launches();
-  const FOUND found = combine_group(&best, gather(slots, groups, RECORD_EXTREMES, nothing()));
+  const MIN_MAX_STATE found = combine_group(&best, gather(slots, groups, RECORD_EXTREMES, identity()));
   if (local_id() != 0) return;
   schedule[TILES] = 0;
   write_result((GLOBAL ulong*)(results + result_offset), found, count, base);

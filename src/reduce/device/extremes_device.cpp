@@ -66,15 +66,15 @@ device::Source extremes_source(DType type, const tuning::Shape& shape, ops::Extr
   std::vector<std::string_view> files{"reduce/layout.h",          "device/cache_policy.h", "reduce/device/elements.h",
                                       "reduce/device/walk.h",     "reduce/device/meet.h",  "reduce/device/extremes.h",
                                       "reduce/device/extremes.cl"};
-  if (shape.single_tiles && !strided) files.emplace_back("reduce/device/extremes_little.cl");
+  if (shape.single_tiles && !strided) files.emplace_back("reduce/device/extremes_small.cl");
   device::Source source{std::move(files), reduction::element_defines(type)};
-  reduction::add_defines(source, {{"LEAST", ends.min},
-                                  {"GREATEST", ends.max},
-                                  {"PLACES", ends.indices},
+  reduction::add_defines(source, {{"FIND_MIN", ends.min},
+                                  {"FIND_MAX", ends.max},
+                                  {"INDICES", ends.indices},
                                   {"KEEP_LOADS", 1},
                                   {"COUNT_NANS", 1},
                                   {"DOT", 0},
-                                  {"KEPT", 0},
+                                  {"CACHED", 0},
                                   {"DRAWN", shape.drawn},
                                   {"POLLED", shape.polled},
                                   {"STRIDED", strided},
@@ -92,9 +92,9 @@ DeviceExtremes::DeviceExtremes(device::Device& device, DType type, const Tuning&
     shape_ = choose_shape(device.info(), type, options, elements, ends.indices);
     const auto source = [type, ends, shape = shape_](bool strided) { return extremes_source(type, shape, ends, strided); };
     search_ = {device, source, kSearch, shape_.group_size, finishes ? "extremes_finish" : ""};
-    if (shape_.single_tiles) little_ = {device, source, kLittle, shape_.group_size};
-    (little_ ? little_ : search_).prepare(false);
-    entry_ = little_ ? kLittle : kSearch;
+    if (shape_.single_tiles) small_ = {device, source, kSmall, shape_.group_size};
+    (small_ ? small_ : search_).prepare(false);
+    entry_ = small_ ? kSmall : kSearch;
   });
   if (shape_.groups == 0) shape_.groups = search_.resident_groups(shape_.resident);
   slots_ = reduction::allocate_zeros(device, std::uint64_t{8} * RECORD_EXTREMES * shape_.groups);
@@ -115,10 +115,10 @@ void DeviceExtremes::launch(const device::Run& data, const device::Place* record
     const auto count = static_cast<std::uint32_t>(part.count);
     const Walk walk = walk_of(device_, part, part, type_, true);
     const std::uint64_t tile = std::uint64_t{shape_.group_size} * shape_.loads, tiles = (walk.loads + tile - 1) / tile;
-    if (little_ && !walk.strided && tiles != 0 && tiles <= shape_.groups) {
+    if (small_ && !walk.strided && tiles != 0 && tiles <= shape_.groups) {
       const device::Argument arguments[] = {part.memory, part.offset, walk.head, count, slots_, to.memory, to.offset};
-      little_.launch(false, tiles, shape_.groups, arguments);
-      entry_ = kLittle;
+      small_.launch(false, tiles, shape_.groups, arguments);
+      entry_ = kSmall;
       return;
     }
     entry_ = kSearch;

@@ -38,13 +38,13 @@ class DeviceExtremes {
   std::string_view entry() const noexcept { return entry_; }
 
  private:
-  static constexpr std::string_view kSearch = "extremes", kLittle = "extremes_little";
+  static constexpr std::string_view kSearch = "extremes", kSmall = "extremes_small";
 
   device::Device& device_;
   DType type_;
   tuning::Shape shape_;
   std::string_view entry_ = kSearch;
-  reduction::Launcher search_, little_;
+  reduction::Launcher search_, small_;
   device::Memory slots_, schedule_;
   device::Place result_;
 };

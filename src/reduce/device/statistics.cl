@@ -8,7 +8,7 @@
 // launch adds the records up.
 //
 // Defined by the host, beside what elements.h takes: EXTREMES, SUM, PRODUCTS, NONZEROS (what is wanted), DOT (products are a·b; else
-// squares), ROUND (the sum goes to a SumRecord too), STRIDED, KEPT (walk.h), GROUP_SIZE, RESIDENT, LOADS (of 16 bytes, in flight), STEPS (of
+// squares), ROUND (the sum goes to a SumRecord too), STRIDED, CACHED (walk.h), GROUP_SIZE, RESIDENT, LOADS (of 16 bytes, in flight), STEPS (of
 // LOADS, to a tile), COLUMN_BITS, WINDOWS.
 
 // The arrays, as the kernel's first parameters. Where TERM, the formula's (term.hpp).
@@ -52,7 +52,7 @@ typedef struct {
 } STATE;
 
 // `count` elements of a load, of which the first is element `place`. A single one goes to the bins.
-FN STATE see_load(LOCAL uint* column, LOCAL uint* counters, uint4 v, uint4 w, uint place, int count, STATE state) {
+FN STATE accumulate_load(LOCAL uint* column, LOCAL uint* counters, uint4 v, uint4 w, uint index, int count, STATE state) {
 #if SUM || PRODUCTS
   if (count == ELEMENTS_PER_LOAD) {
     state.sums = add_load(column, counters, v, w, state.sums);
@@ -64,7 +64,7 @@ FN STATE see_load(LOCAL uint* column, LOCAL uint* counters, uint4 v, uint4 w, ui
   }
 #endif
 #if EXTREMES
-  state.extremes = take_load(state.extremes, v, place, count);
+  state.extremes = accumulate(state.extremes, v, index, count);
 #endif
 #if NONZEROS
 #pragma unroll
@@ -75,21 +75,21 @@ FN STATE see_load(LOCAL uint* column, LOCAL uint* counters, uint4 v, uint4 w, ui
 
 // Where loads were not kept, places are those of loads until one work-item reads them again.
 #if EXTREMES
-FN uint place_again(KEY key, uint place, uint least, ARRAY a, WALK walk, ulong count) {
-  uint at = place;
+FN uint index_again(KEY key, uint index, uint of_min, ARRAY a, WALK walk, ulong count) {
+  uint at = index;
 #pragma unroll
   for (int i = ELEMENTS_PER_LOAD - 1; i >= 0; --i) {
-    const uint next = place != NOWHERE && place + i < count ? place + i : 0;
+    const uint next = index != NO_INDEX && index + i < count ? index + i : 0;
     const KEY found = key_of(element_at(a, walk, next));
-    at = next >= place && (least ? turned(found) : found) == key ? next : at;
+    at = next >= index && (of_min ? reversed(found) : found) == key ? next : at;
   }
   return at;
 }
-FN FOUND with_places(FOUND found, ARRAY a, WALK walk, ulong count) {
-#if !KNOWN_PLACES
+FN MIN_MAX_STATE with_indices(MIN_MAX_STATE found, ARRAY a, WALK walk, ulong count) {
+#if !KNOWN_INDICES
   if (count == 0) return found;
-  found.at_greatest = place_again(found.greatest, found.at_greatest, 0, a, walk, count);
-  found.at_least = place_again(found.least, found.at_least, 1, a, walk, count);
+  found.max_index = index_again(found.max_key, found.max_index, 0, a, walk, count);
+  found.min_index = index_again(found.min_key, found.min_index, 1, a, walk, count);
 #endif
   return found;
 }
@@ -150,7 +150,7 @@ void statistics(TERM_PARAMETERS, ulong row_length, uint head, ulong row_loads, u
   walk.loads = rows_of(row_loads);
 #endif
   walk.head = head;
-  walk.kept = KEPT ? (uint)kept_loads(loads) / ARRAYS : 0;
+  walk.cached = CACHED ? (uint)cached_loads(loads) / ARRAYS : 0;
   const uint steps = (uint)(loads / STEP);
   const uint tiles = (steps + STEPS - 1) / STEPS;
 
@@ -175,7 +175,7 @@ void statistics(TERM_PARAMETERS, ulong row_length, uint head, ulong row_loads, u
 #if !STRIDED
   for (uint i = (uint)global_id(); i < head; i += (uint)global_size()) {
     const uint4 x = load_of((WORD)element_at(left, walk, i));
-    state = see_load(column, counters, x, DOT ? load_of((WORD)element_at(right, walk, i)) : x, i, 1, state);
+    state = accumulate_load(column, counters, x, DOT ? load_of((WORD)element_at(right, walk, i)) : x, i, 1, state);
   }
 #endif
   for (;;) {
@@ -197,8 +197,8 @@ void statistics(TERM_PARAMETERS, ulong row_length, uint head, ulong row_loads, u
 #endif
 #pragma unroll
         for (int k = 0; k < LOADS; ++k) {
-          const uint place = EXTREMES ? (uint)index_of_load(walk, first + k * GROUP_SIZE) : 0;
-          state = see_load(column, counters, v[k], w[k], place, ELEMENTS_PER_LOAD, state);
+          const uint index = EXTREMES ? (uint)index_of_load(walk, first + k * GROUP_SIZE) : 0;
+          state = accumulate_load(column, counters, v[k], w[k], index, ELEMENTS_PER_LOAD, state);
         }
 #if WINDOWS
         ++filled;
@@ -231,7 +231,7 @@ void statistics(TERM_PARAMETERS, ulong row_length, uint head, ulong row_loads, u
     for (ulong i = global_id(); i < round; i += global_size()) {
       const ulong at = index_of_rest(walk, in_steps, loads, next);
       const uint4 x = load_of((WORD)element_at(left, walk, at));
-      state = see_load(column, counters, x, DOT ? load_of((WORD)element_at(right, walk, at)) : x, (uint)at, 1, state);
+      state = accumulate_load(column, counters, x, DOT ? load_of((WORD)element_at(right, walk, at)) : x, (uint)at, 1, state);
       next += global_size();
     }
     rest -= round;
@@ -251,9 +251,9 @@ void statistics(TERM_PARAMETERS, ulong row_length, uint head, ulong row_loads, u
   GLOBAL ulong* own = slots + (ulong)group_id() * (SAMESUM_INT64_ATOMICS ? RECORD_EXTREMES : RECORD);
 #if EXTREMES
   LOCAL BEST* best = (LOCAL BEST*)storage;
-  FOUND found = combine_group(best, found_by(state.extremes));
+  MIN_MAX_STATE found = combine_group(best, result_of(state.extremes));
   if (local_id() < LANES) {
-    found = with_places(found, left, walk, count);
+    found = with_indices(found, left, walk, count);
     if (!alone) publish(own, found);
     if (alone && local_id() == 0) write_record(result, found);
   }
@@ -292,7 +292,7 @@ void statistics(TERM_PARAMETERS, ulong row_length, uint head, ulong row_loads, u
   }
 #if EXTREMES
   RETURN_IF(alone);
-  found = combine_group(best, gather(slots, last ? group_count() : 0, RECORD_EXTREMES, nothing()));
+  found = combine_group(best, gather(slots, last ? group_count() : 0, RECORD_EXTREMES, identity()));
   if (last && local_id() == 0) write_record(result, found);
 #endif
 #if ROUND
@@ -323,7 +323,7 @@ void statistics_combine(GLOBAL ulong* records, uint groups, GLOBAL uint* schedul
   if (local_id() == 0) schedule[TILES] = 0;
 #if EXTREMES
   LOCAL_VAR BEST best;
-  const FOUND found = combine_group(&best, gather(records, groups, RECORD, nothing()));
+  const MIN_MAX_STATE found = combine_group(&best, gather(records, groups, RECORD, identity()));
   if (local_id() == 0) write_record(result, found);
 #endif
   for (uint i = local_id(); i < WORDS; i += GROUP_SIZE) {

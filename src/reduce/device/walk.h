@@ -31,7 +31,7 @@ FN ulong row_number(ROWS rows, ulong i) {
 typedef struct {
   ROWS elements, loads;
   uint head;
-  uint kept;  // loads that may stay in the cache (cache_policy.h)
+  uint cached;  // loads that may stay in the cache (cache_policy.h)
 } WALK;
 
 #if TERM
@@ -52,7 +52,7 @@ FN uint4 load_at(ARRAY a, WALK walk, ulong j) {
   if (walk.loads.length != 0) {
     const ulong row = row_number(walk.loads, j);
     const long column = (long)((j - row * walk.loads.length) * 16 + walk.head * sizeof(ELEMENT));
-    return load_once((GLOBAL const uint4*)(a.first + ((long)row * a.row_stride + column)));
+    return load_streaming((GLOBAL const uint4*)(a.first + ((long)row * a.row_stride + column)));
   }
   ulong row = row_number(walk.elements, j * ELEMENTS_PER_LOAD);
   ulong column = j * ELEMENTS_PER_LOAD - row * walk.elements.length;
@@ -87,7 +87,7 @@ FN ELEMENT element_at(ARRAY a, WALK walk, ulong i) { return ((GLOBAL const ELEME
 FN ulong index_of_load(WALK walk, ulong j) { return walk.head + j * ELEMENTS_PER_LOAD; }
 FN uint4 load_at(ARRAY a, WALK walk, ulong j) {
   GLOBAL const uint4* loads = (GLOBAL const uint4*)(a.first + walk.head * sizeof(ELEMENT));
-  return KEPT && j < walk.kept ? loads[j] : load_once(&loads[j]);
+  return CACHED && j < walk.cached ? loads[j] : load_streaming(&loads[j]);
 }
 FN ulong index_of_rest(WALK walk, ulong loads, ulong all_loads, ulong s) { return walk.head + loads * ELEMENTS_PER_LOAD + s; }
 #endif

@@ -22,7 +22,7 @@ FN double power_of(uint field) { return as_double((ulong)(field << 20 | 0x000800
 FN long multiple_of(double sum, double power) { return (long)(as_ulong(sum) - as_ulong(power)); }
 FN uint in_bits(long x, int bits) { return (ulong)(x + ((long)1 << (bits - 1))) >> bits == 0; }
 
-FN FIXED no_sum(void) {
+FN FIXED sum_identity(void) {
   FIXED sum;
 #pragma unroll
   for (int i = 0; i < FIXED_WORDS; ++i) sum.words[i] = 0;

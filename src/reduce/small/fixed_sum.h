@@ -1,13 +1,13 @@
-// Sums as fixed-point numbers (fixed_point.h), for sum_window.cl. Their powers are those that the launch before has left. So all groups
+// Sums as fixed-point numbers (fixed_point.h), for small_sum.cl. Their powers are those that the launch before has left. So all groups
 // know them before they have seen an element, and integer additions are all that sums need to meet: in a sub-group, in local memory, and in
 // a few words of global memory that groups add to.
 //
-// What fits is exact. Where anything does not, as the launch before was of other data, the group adds up its limbs (sum_window.cl), and
+// What fits is exact. Where anything does not, as the launch before was of other data, the group adds up its limbs (small_sum.cl), and
 // that launch takes longer; it leaves other powers, or the advice to do without for some launches.
 //
 // Stands after the file of what is summed: FIRST_BITS; LOWER_BITS; UPPER_BITS, that the last word of a work-item's share has at most, with
 // the sign; LOWER_PIECES and UPPER_PIECES, in which words are added up; TERM_SCALE, the exponent of what shares are divided by; HEADROOM,
-// the bits that a sum may grow by, and more; term_of(); begin_near(), add_near(), end_near() and fixed_of_share().
+// the bits that a sum may grow by, and more; term_of(); begin_anchored(), add_anchored(), end_anchored() and fixed_of_share().
 #define PIECE_BITS 21  // of which a group has 2^10 at most
 #define PIECE_MASK 0x1fffffu
 #define FINER_BITS (FIRST_BITS - LOWER_BITS)  // of the first word, that are below the last bit of its power
@@ -91,7 +91,7 @@ FN FIXED sum_of_pieces(LOCAL const uint4* group, const int upper_pieces) {
     pieces[4 * i + 2] = four.z;
     pieces[4 * i + 3] = four.w;
   }
-  FIXED sum = no_sum();
+  FIXED sum = sum_identity();
 #pragma unroll
   for (int i = 0; i < FIXED_WORDS; ++i) {
     const int count = i == UPPER ? upper_pieces : LOWER_PIECES;
@@ -113,7 +113,7 @@ FN FIXED sum_of_pieces(LOCAL const uint4* group, const int upper_pieces) {
 // Counted words (meet.h): parts of the sum, and one for flags, which counts the groups that had anything but -0.0, and the groups that failed.
 // There are copies of them, because a device executes additions to one word one after the other.
 //
-// A part of a group has PART_BITS, which the groups of a copy, MOST_GROUPS / COPIES, do not overflow. Lower parts have no sign.
+// A part of a group has PART_BITS, which the groups of a copy, MAX_SUM_GROUPS / COPIES, do not overflow. Lower parts have no sign.
 #if FIXED_WORDS == 2
 #define FIXED_PARTS 2
 #define COPY_WORDS 4  // the last is not used
@@ -143,7 +143,7 @@ FN void cut(FIXED sum, ulong* parts) {
 #endif
 }
 
-// Adds sums of parts, of MOST_GROUPS at most.
+// Adds sums of parts, of MAX_SUM_GROUPS at most.
 FN FIXED joined(FIXED sum, const ulong* parts) {
 #if FIXED_WORDS == 2
   sum.words[0] += (long)parts[0];
@@ -166,7 +166,7 @@ FN void publish_fixed(GLOBAL ulong* meeting, FIXED sum) {
   ulong word = sum.other ? OTHER_GROUPS : 0;
 #pragma unroll
   for (int p = 0; p < FIXED_PARTS; ++p) word = lane == (uint)p ? parts[p] : word;
-  publish_counted(&meeting[group_id() % COPIES * COPY_WORDS + known_here(lane)], word, COUNT_BITS);
+  publish_counted(&meeting[group_id() % COPIES * COPY_WORDS + materialize(lane)], word, COUNT_BITS);
 }
 FN void publish_failure(GLOBAL ulong* meeting) {
   const uint lane = local_id();
@@ -248,7 +248,7 @@ FN void round_fixed(FIXED sum, uint field, uint none, GLOBAL ulong* to) {
   const double down = add_down_f64(a, b), up = add_up_f64(a, b), odd = as_ulong(down) & 1 ? down : up;
   // Known to all: or compilers make a branch for each lane of what follows.
   const ulong nearest = as_ulong(add_rn_f64(a, b));
-  const uint high32 = known_here((uint)(nearest >> 32)), low32 = known_here((uint)nearest), float32 = known_here(as_uint((float)odd));
+  const uint high32 = materialize((uint)(nearest >> 32)), low32 = materialize((uint)nearest), float32 = materialize(as_uint((float)odd));
   const uint sign = (uint)negative_zero << 31;
   word = lane == FIXED_WORDS + 2 ? (ulong)(negative_zero ? sign : high32) << 32 | low32 : word;
   word = lane == FIXED_WORDS + 4 ? (negative_zero ? sign : float32) : word;

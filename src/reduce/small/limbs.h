@@ -1,10 +1,10 @@
-// What sums of little data stand on (sum_window.cl): the tiles that groups read, and limbs of 16 bits, in which sums meet that nothing else can
-// hold. Limb i weighs 2^(ROW_BASE + 16 i - 1074). Stands after the file of what is summed (window_*.cl, products_*.cl).
+// What sums of little data stand on (small_sum.cl): the tiles that groups read, and limbs of 16 bits, in which sums meet that nothing else can
+// hold. Limb i weighs 2^(ROW_BASE + 16 i - 1074). Stands after the file of what is summed (sums_*.cl, products_*.cl).
 #define TILE (GROUP_SIZE * REALS)
 #define LIMBS (2 * DIGITS)
 #define ROOM_LIMBS ((LIMBS + 18 + SUBGROUP - 1) / SUBGROUP * SUBGROUP)  // so that a slot may begin at each limb
 #define SUBGROUPS (GROUP_SIZE / SUBGROUP)
-#define MOST_GROUPS 1024
+#define MAX_SUM_GROUPS 1024
 #define SLOT 8                   // words of a slot, of two limbs each
 #define WIDE (LIMBS + SUM_COUNTERS)  // words of what does not fit
 
@@ -18,7 +18,7 @@
 #define STORAGE_GROUP (STORAGE_ZERO + 4)             // what the group has of fixed-point numbers
 #define STORAGE_AGAIN (STORAGE_GROUP + FIXED_ROOM)   // what it has of them at the second attempt
 #define STORAGE_MARKS (STORAGE_AGAIN + FIXED_ROOM)   // bytes: which other groups are wide
-#define STORAGE_COLUMNS (STORAGE_MARKS + MOST_GROUPS / 4)  // where they are needed
+#define STORAGE_COLUMNS (STORAGE_MARKS + MAX_SUM_GROUPS / 4)  // where they are needed
 #define STORAGE (STORAGE_COLUMNS + (SUM_COUNTERS + LIMBS) * COLUMNS)
 
 // The tile's terms: what real_of() makes of elements at the same place of `a` and `b`. Beyond the last there is -0.0, which counts for
@@ -31,7 +31,7 @@ typedef struct {
 } ARRAY;
 
 // Whether loads of the tile from element `first` on may stay in the cache (cache_policy.h); of two arrays half as many of each.
-#define IS_KEPT(first) (!STREAM || (first) < KEPT_LOADS / (DOT ? 2 : 1) * ELEMENTS_PER_LOAD)
+#define IS_CACHED(first) (!STREAM || (first) < CACHED_LOADS / (DOT ? 2 : 1) * ELEMENTS_PER_LOAD)
 
 #if !STRIDED
 // A tile without a gap.
@@ -39,7 +39,7 @@ FN void load_whole(REAL* v, ARRAY a, ARRAY b, ulong first) {
   GLOBAL const uint4* a_loads = (GLOBAL const uint4*)a.first + first / ELEMENTS_PER_LOAD + local_id();
   GLOBAL const uint4* b_loads = (GLOBAL const uint4*)b.first + first / ELEMENTS_PER_LOAD + local_id();
   uint4 x[LOADS], y[LOADS];
-  if (IS_KEPT(first)) {
+  if (IS_CACHED(first)) {
 #pragma unroll
     for (int i = 0; i < LOADS; ++i) {
       x[i] = a_loads[i * GROUP_SIZE];
@@ -48,8 +48,8 @@ FN void load_whole(REAL* v, ARRAY a, ARRAY b, ulong first) {
   } else {
 #pragma unroll
     for (int i = 0; i < LOADS; ++i) {
-      x[i] = load_once(&a_loads[i * GROUP_SIZE]);
-      y[i] = DOT ? load_once(&b_loads[i * GROUP_SIZE]) : x[i];
+      x[i] = load_streaming(&a_loads[i * GROUP_SIZE]);
+      y[i] = DOT ? load_streaming(&b_loads[i * GROUP_SIZE]) : x[i];
     }
   }
 #pragma unroll

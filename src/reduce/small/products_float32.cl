@@ -1,4 +1,4 @@
-// Products of two elements of float32, float16 or bfloat16 (FRACTION_BITS 23, 10 or 7), for sum_window.cl, after near_sum.h. Each is exact as a float64;
+// Products of two elements of float32, float16 or bfloat16 (FRACTION_BITS 23, 10 or 7), for small_sum.cl, after anchored_sum.h. Each is exact as a float64;
 // its least bit is 2^-350.
 //
 // With a power of two far above a tile's products, each is cut in two: what is left of it in a sum that large is added up without rounding,
@@ -70,13 +70,13 @@ FN void add_reals(SHARE* share, const REAL* v) {
 #endif
 }
 
-FN void add_near(SHARE* share, const REAL* v, double power) {
+FN void add_anchored(SHARE* share, const REAL* v, double power) {
   float special = 0;
 #pragma unroll
   for (int i = 0; i < REALS; ++i) {
     if (DOT) special = fma_rn_f32(v[i].a, 0, special);
     const double b = v[i].b, a = DOT ? widen(v[i].a) : b, sum = share->running.sum, next = fma_rn_f64(a, b, sum);
-    add_to_near(share, next, fma_rn_f64(a, b, -add_rn_f64(next, -sum)), power);
+    add_to_anchored(share, next, fma_rn_f64(a, b, -add_rn_f64(next, -sum)), power);
   }
   if (special != 0) share->left = ~0u;
 }

@@ -1,4 +1,4 @@
-// Products of two elements of float64, for sum_window.cl, after running_sum.h and fixed_point.h: each as a float64 and the exact rest. With
+// Products of two elements of float64, for small_sum.cl, after running_sum.h and fixed_point.h: each as a float64 and the exact rest. With
 // a power of two far above a tile's products, and one 46 bits lower, both are cut in two, as in products_float32.cl. Products whose rest
 // would lie below the least float64, or that are beyond the greatest, go to columns, which reach as far as products do: from 2^-2148 on.
 #define ELEMENT ulong
@@ -131,14 +131,14 @@ FN void sums_of(const SHARE* share, double* sums) {
 #define HEADROOM (LOWER_BITS - 1019)  // from the sum of two exponent fields: products are below a quarter of the second word's power
 #define LEAST_BITS 49                 // so many bits below, they and their rests have no bit below the last one of the powers
 
-FN void begin_near(SHARE* share, double power) {
+FN void begin_anchored(SHARE* share, double power) {
   share->inexact = 1;
   share->left = share->small = share->other = 0;
   share->finer = 0;
 #pragma unroll
   for (int i = 0; i < UPPER; ++i) share->words[i] = 0;
 }
-FN void end_near(SHARE* share, double power) {}
+FN void end_anchored(SHARE* share, double power) {}
 
 // Adds what a small product and its rest have below the last bits of the powers by which they were cut.
 FN void add_finer(SHARE* share, REAL factors, uint first_high) {
@@ -159,7 +159,7 @@ FN void add_finer(SHARE* share, REAL factors, uint first_high) {
 // So many at once: where more are, compilers keep the factors of all. LOADS is a power of two.
 #define AT_ONCE (REALS < 8 ? REALS : 8)
 
-FN void add_near(SHARE* share, const REAL* v, double power) {
+FN void add_anchored(SHARE* share, const REAL* v, double power) {
   const double first = power_below(power, 1), second = power_below(power, 2), third = power_below(power, 3);
   const double to_second = add_rn_f64(first, second), to_third = add_rn_f64(second, third);
   const uint first_high = (uint)(as_ulong(first) >> 32);
@@ -207,7 +207,7 @@ FN void add_near(SHARE* share, const REAL* v, double power) {
 }
 
 FN FIXED fixed_of_share(const SHARE* share, double power) {
-  FIXED fixed = no_sum();
+  FIXED fixed = sum_identity();
 #pragma unroll
   for (int i = 0; i < UPPER; ++i) fixed.words[i] = (long)share->words[i];
   fixed.words[1] += fixed.words[0] >> LOWER_BITS;

@@ -1,12 +1,12 @@
-// The exact sum of little data of integers, or of their products, in one short launch: in registers, group by group, as sum_window.cl is for
+// The exact sum of little data of integers, or of their products, in one short launch: in registers, group by group, as small_sum.cl is for
 // floats. Groups add their sums to counted words (meet.h), which the last group gathers: the device must hold two groups.
 //
 // Defined by the host: BITS, SIGNED, PRODUCTS, DOT, LOADS, GROUP_SIZE (a multiple of two sub-groups), RESIDENT, STRIDED, STREAM
-// as in sum_window.cl. There are 2^25 elements at most, so that no sum of pieces is beyond 2^57.
+// as in small_sum.cl. There are 2^25 elements at most, so that no sum of pieces is beyond 2^57.
 #define TILE (GROUP_SIZE * LOADS * ELEMENTS_PER_LOAD)
 #define SUBGROUPS (GROUP_SIZE / SUBGROUP)
 // Whether loads of the tile from element `first` on may stay in the cache (cache_policy.h); of two arrays half as many of each.
-#define IS_KEPT(first) (!STREAM || (first) < KEPT_LOADS / (DOT ? 2 : 1) * ELEMENTS_PER_LOAD)
+#define IS_CACHED(first) (!STREAM || (first) < CACHED_LOADS / (DOT ? 2 : 1) * ELEMENTS_PER_LOAD)
 // A term is cut into pieces of 32 bits, the highest with the sign; of each there is a sum.
 #define TERM_BITS (PRODUCTS ? 2 * BITS : BITS)
 #define PIECES (TERM_BITS <= 32 ? 1 : TERM_BITS / 32)
@@ -104,7 +104,7 @@ FN void cut(const SUMS* sums, long* pieces) {
 }
 #endif
 
-FN SUMS no_sums(void) {
+FN SUMS sums_identity(void) {
   SUMS sums;
 #if WIDE_TERMS
 #pragma unroll
@@ -159,8 +159,8 @@ FN void add_tile(SUMS* sums, GLOBAL const uchar* a, long a_stride, GLOBAL const 
     uint4 x[LOADS], y[LOADS];
 #pragma unroll
     for (int i = 0; i < LOADS; ++i) {
-      x[i] = IS_KEPT(first) ? a_loads[i * GROUP_SIZE] : load_once(&a_loads[i * GROUP_SIZE]);
-      y[i] = !DOT ? x[i] : IS_KEPT(first) ? b_loads[i * GROUP_SIZE] : load_once(&b_loads[i * GROUP_SIZE]);
+      x[i] = IS_CACHED(first) ? a_loads[i * GROUP_SIZE] : load_streaming(&a_loads[i * GROUP_SIZE]);
+      y[i] = !DOT ? x[i] : IS_CACHED(first) ? b_loads[i * GROUP_SIZE] : load_streaming(&b_loads[i * GROUP_SIZE]);
     }
 #pragma unroll
     for (int i = 0; i < LOADS; ++i) add_load(sums, x[i], y[i]);
@@ -222,7 +222,7 @@ FN void publish(GLOBAL ulong* slots, const long* sums) {
 #pragma unroll
   for (int p = 1; p < PIECES; ++p) piece = local_id() == p ? sums[p] : piece;
   if (local_id() < PIECES) {
-    publish_counted(&slots[group_id() % COPIES * PIECES + known_here(local_id())], (ulong)piece, COUNT_BITS);
+    publish_counted(&slots[group_id() % COPIES * PIECES + materialize(local_id())], (ulong)piece, COUNT_BITS);
   }
 }
 
@@ -239,7 +239,7 @@ FN void gather(GLOBAL ulong* slots, uint others, long* sums) {
 FN GLOBAL ulong* place_of_word(GLOBAL ulong* result, GLOBAL ulong* record) {
   return local_id() < ENTRIES ? result + local_id() : record + (local_id() - ENTRIES);
 }
-FN void leave_sum(const long* sums, uint any, GLOBAL ulong* to) {
+FN void store_sum(const long* sums, uint any, GLOBAL ulong* to) {
 #if PIECES == 1
   const ulong low = (ulong)sums[0];
   const uint overflow = 0;
@@ -278,8 +278,8 @@ FN void leave_sum(const long* sums, uint any, GLOBAL ulong* to) {
   const float float32 = overflow ? mul_rn_f32(rounded, scale_f32) : rounded;
 #endif
   // Known to all: or compilers make a branch for each lane of what follows.
-  const ulong bits64 = (ulong)known_here((uint)(as_ulong(float64) >> 32)) << 32 | known_here((uint)as_ulong(float64));
-  const ulong bits32 = (ulong)overflow << 32 | known_here(as_uint(float32));
+  const ulong bits64 = (ulong)materialize((uint)(as_ulong(float64) >> 32)) << 32 | materialize((uint)as_ulong(float64));
+  const ulong bits32 = (ulong)overflow << 32 | materialize(as_uint(float32));
   const uint lane = local_id();
   ulong word_of_lane = lane == DIGITS + COUNTER_OTHERS && any;
 #pragma unroll
@@ -288,14 +288,14 @@ FN void leave_sum(const long* sums, uint any, GLOBAL ulong* to) {
   if (lane < ENTRIES + 3) *to = word_of_lane;
 }
 
-// Arguments are sum_window.cl's.
+// Arguments are small_sum.cl's.
 KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT)
 void sum_integers(GLOBAL const uchar* a, ulong a_offset, long a_stride, GLOBAL const uchar* b, ulong b_offset, long b_stride, ulong count,
                   GLOBAL ulong* slots, GLOBAL long* result, GLOBAL uchar* record, ulong record_offset, int skip_nans) {
   LOCAL_VAR uint4 storage[PIECES * SUBGROUPS / 2];
   after_launches();
-  const uint others = known_here(group_count() - 1), last = group_id() == others;
-  SUMS tiles = no_sums();
+  const uint others = materialize(group_count() - 1), last = group_id() == others;
+  SUMS tiles = sums_identity();
   uint first = group_id() * TILE;
   add_tile(&tiles, a + a_offset, a_stride, b + b_offset, b_stride, first, (uint)count);
 #if STREAM
@@ -315,8 +315,8 @@ void sum_integers(GLOBAL const uchar* a, ulong a_offset, long a_stride, GLOBAL c
     return;
   }
   if (others != 0) {
-    start_next();
+    launch_dependents();
     gather(slots, others, sums);
   }
-  leave_sum(sums, count != 0, to);
+  store_sum(sums, count != 0, to);
 }

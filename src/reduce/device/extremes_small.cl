@@ -2,8 +2,8 @@
 // here would hide what a processor takes to fetch them.
 
 // The ends of a tile's loads, of which load k begins with element `places[k]`, and whether there is a NaN: then they mean nothing.
-FN uint ends_of_tile(const uint4* v, const uint* places, EXTREMES_STATE* state) {
-#if !PLACES && FLOATS && BITS == 32 && NAN_EXTREMES
+FN uint extremes_of_tile(const uint4* v, const uint* indices, EXTREMES_STATE* state) {
+#if !INDICES && FLOATS && BITS == 32 && NAN_EXTREMES
   uint high = v[0].x;
   uint low = v[0].x;
 #pragma unroll
@@ -11,51 +11,51 @@ FN uint ends_of_tile(const uint4* v, const uint* places, EXTREMES_STATE* state) 
     high = max_nan_f32(high, max_nan_f32(max_nan_f32(v[k].x, v[k].y), max_nan_f32(v[k].z, v[k].w)));
     low = min_nan_f32(low, min_nan_f32(min_nan_f32(v[k].x, v[k].y), min_nan_f32(v[k].z, v[k].w)));
   }
-  state->greatest.key = key_of(high);
-  state->least.key = turned(key_of(low));
-  return is_nan(GREATEST ? high : low);
+  state->max.key = key_of(high);
+  state->min.key = reversed(key_of(low));
+  return is_nan(FIND_MAX ? high : low);
 #else
   uint nan = 0;
 #pragma unroll
   for (int k = 0; k < LOADS; ++k) {
-    KEY greatest, least;
-    WHICH at;
-    nan |= ends_of(v[k], ELEMENTS_PER_LOAD, &greatest, &least, &at);
-    state->greatest = take(state->greatest, greatest, places[k] + at.greatest, v[k]);
-    state->least = take(state->least, least, places[k] + at.least, v[k]);
+    KEY max_key, min_key;
+    POSITIONS at;
+    nan |= extremes_of_load(v[k], ELEMENTS_PER_LOAD, &max_key, &min_key, &at);
+    state->max = update(state->max, max_key, indices[k] + at.max, v[k]);
+    state->min = update(state->min, min_key, indices[k] + at.min, v[k]);
   }
   return nan;
 #endif
 }
 
 // By a sub-group, whose lanes all know what was found: a lane for each word of the result.
-FN void write_words(GLOBAL ulong* to, FOUND found, uint count) {
+FN void write_words(GLOBAL ulong* to, MIN_MAX_STATE found, uint count) {
   const uint lane = local_id();
   found = completed(found, count);
   ulong word = lane == NAN_COUNT ? found.nans : whole_index(found.first_nan, 0);
-  word = lane == LEAST_ELEMENT ? (found.at_least == NOWHERE ? 0 : (ulong)element_with(turned(found.least))) : word;
-  word = lane == AT_LEAST ? whole_index(found.at_least, 0) : word;
-  word = lane == GREATEST_ELEMENT ? (found.at_greatest == NOWHERE ? 0 : (ulong)element_with(found.greatest)) : word;
-  word = lane == AT_GREATEST ? whole_index(found.at_greatest, 0) : word;
+  word = lane == MIN_ELEMENT ? (found.min_index == NO_INDEX ? 0 : (ulong)element_with(reversed(found.min_key))) : word;
+  word = lane == MIN_INDEX ? whole_index(found.min_index, 0) : word;
+  word = lane == MAX_ELEMENT ? (found.max_index == NO_INDEX ? 0 : (ulong)element_with(found.max_key)) : word;
+  word = lane == MAX_INDEX ? whole_index(found.max_index, 0) : word;
   if (lane <= NAN_COUNT) atomic_store_global64(to, word);
 }
 
 // Of contiguous elements, one load of 16 bytes at least. Work-items beyond the last load take that one again, which changes no extreme.
 KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT)
-void extremes_little(GLOBAL const uchar* data, ulong offset, uint head, uint count, GLOBAL ulong* slots, GLOBAL uchar* results,
+void extremes_small(GLOBAL const uchar* data, ulong offset, uint head, uint count, GLOBAL ulong* slots, GLOBAL uchar* results,
                      ulong result_offset) {
   LOCAL_VAR BEST best;
-  const uint others = known_here(group_count() - 1), is_last = group_id() == others;
-  if (others == 0) start_next();
+  const uint others = materialize(group_count() - 1), is_last = group_id() == others;
+  if (others == 0) launch_dependents();
   after_launches();
-  GLOBAL ulong* const to = address_known_here((GLOBAL ulong*)(results + result_offset) + min_u32(local_id(), NAN_COUNT));
+  GLOBAL ulong* const to = materialize_address((GLOBAL ulong*)(results + result_offset) + min_u32(local_id(), NAN_COUNT));
   GLOBAL const ELEMENT* elements = (GLOBAL const ELEMENT*)(data + offset);
   GLOBAL const uint4* aligned = (GLOBAL const uint4*)(elements + head);
   const uint last = (count - head) / ELEMENTS_PER_LOAD - 1;
   const uint first = group_id() * TILE + local_id();
   const uint whole = head == 0 && count % ELEMENTS_PER_LOAD == 0 && (group_id() + 1) * TILE <= last + 1;
   uint4 v[LOADS];
-  uint places[LOADS];
+  uint indices[LOADS];
   if (whole) {
 #pragma unroll
     for (int k = 0; k < LOADS; ++k) v[k] = ((GLOBAL const uint4*)elements)[first + k * GROUP_SIZE];
@@ -64,26 +64,26 @@ void extremes_little(GLOBAL const uchar* data, ulong offset, uint head, uint cou
     for (int k = 0; k < LOADS; ++k) v[k] = aligned[min_u32(first + k * GROUP_SIZE, last)];
   }
 #pragma unroll
-  for (int k = 0; k < LOADS; ++k) places[k] = head + min_u32(first + k * GROUP_SIZE, last) * ELEMENTS_PER_LOAD;
+  for (int k = 0; k < LOADS; ++k) indices[k] = head + min_u32(first + k * GROUP_SIZE, last) * ELEMENTS_PER_LOAD;
   EXTREMES_STATE state = empty_extremes();
-  if (ends_of_tile(v, places, &state)) {  // once more, with more care, and each load by one work-item
+  if (extremes_of_tile(v, indices, &state)) {  // once more, with more care, and each load by one work-item
     state = empty_extremes();
 #pragma unroll 1
     for (uint at = first; at < first + TILE - local_id() && at <= last; at += GROUP_SIZE) {
-      state = take_load(state, aligned[at], head + at * ELEMENTS_PER_LOAD, ELEMENTS_PER_LOAD);
+      state = accumulate(state, aligned[at], head + at * ELEMENTS_PER_LOAD, ELEMENTS_PER_LOAD);
     }
   }
-  FOUND found = found_by(state);
+  MIN_MAX_STATE found = result_of(state);
   if (!whole) {  // elements before the first load, and behind the last
     const uint item = group_id() * GROUP_SIZE + local_id();
     const uint rest = head + (last + 1) * ELEMENTS_PER_LOAD + item;
     state = empty_extremes();
-    if (item < head) state = take_load(state, load_of((WORD)elements[item]), item, 1);
-    if (rest < count) state = take_load(state, load_of((WORD)elements[rest]), rest, 1);
-    found = combine(found, found_by(state));
+    if (item < head) state = accumulate(state, load_of((WORD)elements[item]), item, 1);
+    if (rest < count) state = accumulate(state, load_of((WORD)elements[rest]), rest, 1);
+    found = combine(found, result_of(state));
   }
   if (is_last && others != 0) {
-    start_next();
+    launch_dependents();
     found = gather(slots, others, RECORD_EXTREMES, found);
   }
   found = combine_group(&best, found);

@@ -1,4 +1,4 @@
-// Sums of float64 in registers, for sum_window.cl, after running_sum.h, fixed_point.h and near_sum.h.
+// Sums of float64 in registers, for small_sum.cl, after running_sum.h, fixed_point.h and anchored_sum.h.
 #define REAL double
 #define REALS (LOADS * ELEMENTS_PER_LOAD)  // of a tile that a work-item holds
 
@@ -12,11 +12,11 @@ FN void add_reals(SHARE* share, const REAL* v) {
 // Whether there was anything but -0.0.
 FN uint has_other(const SHARE* share) { return as_ulong(share->running.sum) != 0x8000000000000000UL; }
 
-FN void add_near(SHARE* share, const REAL* v, double power) {
+FN void add_anchored(SHARE* share, const REAL* v, double power) {
 #pragma unroll
   for (int i = 0; i < REALS; ++i) {
     const double sum = share->running.sum, next = add_rn_f64(sum, v[i]);
-    add_to_near(share, next, add_rn_f64(v[i], -add_rn_f64(next, -sum)), power);
+    add_to_anchored(share, next, add_rn_f64(v[i], -add_rn_f64(next, -sum)), power);
   }
 }
 

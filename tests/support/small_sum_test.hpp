@@ -1,7 +1,7 @@
-// sum_window.cl for the hard cases, run on the host.
+// small_sum.cl for the hard cases, run on the host.
 #pragma once
 
-#include "reduce/small/window_device.hpp"
+#include "reduce/small/small_sum_device.hpp"
 #include "selftest/cases.hpp"
 #include "support/emulation.hpp"
 #include "support/informative.hpp"
@@ -25,7 +25,7 @@
 namespace samesum::test {
 
 /// The layout for each `turn`: kernels without strides need arrays aligned to 16 bytes.
-inline ArrayLayout layout_for(const WindowKernel& kernel, int turn) {
+inline ArrayLayout layout_for(const SmallSumKernel& kernel, int turn) {
   return anyhow(kernel.type, kernel.strided, kernel.strided ? turn : 0);
 }
 
@@ -40,11 +40,11 @@ class Sample {
 };
 
 /// Runs the kernel, and checks that it clears the memory that it shares with the next launch.
-class WindowRun {
+class SmallSumRun {
  public:
   using State = std::array<unsigned long, 16>;
 
-  WindowRun(const WindowKernel& kernel, Array a, Array b, int turn, NanPolicy nan, const State& state = {})
+  SmallSumRun(const SmallSumKernel& kernel, Array a, Array b, int turn, NanPolicy nan, const State& state = {})
       : result(kernel.entries + 1, -1), is_state_(kernel.fixed_point) {
     const std::uint64_t tiles = (a.size() + kernel.tile - 1) / kernel.tile;
     const std::uint64_t groups = std::clamp<std::uint64_t>(tiles, 1, kernel.most_groups);
@@ -87,9 +87,9 @@ inline std::vector<std::uint64_t> of_one_exponent(const hard::Format& format, ha
   return patterns;
 }
 
-class WindowSum {
+class SmallSum {
  public:
-  explicit WindowSum(const WindowKernel& kernel) : kernel_(kernel) {}
+  explicit SmallSum(const SmallSumKernel& kernel) : kernel_(kernel) {}
 
   /// Compares the kernel with the oracle. Twice, as a launch passes hints to the next; sometimes after a launch with other data.
   void check(Array data, NanPolicy nan, const std::string& what) {
@@ -250,14 +250,14 @@ class WindowSum {
 
  private:
   void check_launch(Array data, NanPolicy nan, const std::string& what) {
-    WindowRun run(kernel_, data, data, launches_++, nan, state_);
+    SmallSumRun run(kernel_, data, data, launches_++, nan, state_);
     state_ = run.state();
     auto& result = run.result;
     const auto& record = run.record;
     fixed_ = kernel_.fixed_point && result.back() != 0;
     if (fixed_) {
       ASSERT_LT((result.back() - 1 - kernel_.row_base) / 32 + 1, kernel_.digits) << what << ": the upper part lies within the digits";
-      reduction::window_entries(kernel_.type, reduction::Terms::elements).unfold(result);
+      reduction::small_sum_entries(kernel_.type, reduction::Terms::elements).unfold(result);
     }
     Accumulator sum;
     for (int i = 0; i < kernel_.digits; ++i) sum.add_scaled(result[i], kernel_.row_base + 32 * i);
@@ -270,8 +270,8 @@ class WindowSum {
     ASSERT_TRUE(run.clean()) << what;
   }
 
-  WindowKernel kernel_;
-  WindowRun::State state_{};
+  SmallSumKernel kernel_;
+  SmallSumRun::State state_{};
   int checks_ = 0, launches_ = 0;
   bool fixed_ = false;
 };

@@ -1,4 +1,4 @@
-// Sums of float32 in registers, for sum_window.cl: added up as float64, once rounding down and once up. Where both come to the same,
+// Sums of float32 in registers, for small_sum.cl: added up as float64, once rounding down and once up. Where both come to the same,
 // nothing was rounded, as what once was apart stays apart.
 #define REAL float
 #define REALS (LOADS * ELEMENTS_PER_LOAD)  // of a tile that a work-item holds
@@ -51,14 +51,14 @@ FN void sums_of(const SHARE* share, double* sums) { sums[0] = share->down * 0x1p
 #define LOWER_PIECES 2
 #define TERM_SCALE 896
 #define HEADROOM 16
-#define begin_near(share, power)
-#define add_near(share, v, power) add_reals(share, v)
-#define end_near(share, power)
+#define begin_anchored(share, power)
+#define add_anchored(share, v, power) add_reals(share, v)
+#define end_anchored(share, power)
 FN FIXED fixed_of_share(const SHARE* share, double upper) {
   const double lower = power_below(upper, 1);
   const double sum = share->down, more = add_rn_f64(sum, upper), rest = add_rn_f64(sum, -add_rn_f64(more, -upper));
   const double last = add_rn_f64(rest, lower);
-  FIXED fixed = no_sum();
+  FIXED fixed = sum_identity();
   fixed.words[UPPER] = multiple_of(more, upper);
   fixed.words[0] = multiple_of(last, lower);
   fixed.failed = !is_exact(share) | !in_bits(fixed.words[UPPER], UPPER_BITS) | (add_rn_f64(last, -lower) != rest);

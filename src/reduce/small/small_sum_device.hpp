@@ -1,4 +1,4 @@
-// Exact sums of little data on a device that runs kernels, in one short launch (sum_window.cl; sum_integers.cl): of elements, or of
+// Exact sums of little data on a device that runs kernels, in one short launch (small_sum.cl; sum_integers.cl): of elements, or of
 // products.
 #pragma once
 
@@ -22,7 +22,7 @@ enum class Terms { elements, squares, products };
 
 /// What the kernel leaves of a sum: digits, of which digit i weighs 2^(base + 32 i - 1074), and four counters: NaNs, infinities of either
 /// sign, whether there was anything but -0.0 and NaN. Or a fixed-point number (fixed_sum.h), of which the word behind these tells.
-struct WindowEntries {
+struct SmallSumEntries {
   int base;
   std::uint32_t digits;
   int lower_bits = 0;  ///< of fixed-point numbers' words, but the last; 0: there are none
@@ -33,16 +33,16 @@ struct WindowEntries {
   /// Makes entries of what the kernel left.
   void unfold(std::span<std::int64_t> words) const;
 };
-WindowEntries window_entries(DType type, Terms terms);
+SmallSumEntries small_sum_entries(DType type, Terms terms);
 
-device::Source window_source(DType type, Terms terms, const tuning::Shape& shape, bool strided);
+device::Source small_sum_source(DType type, Terms terms, const tuning::Shape& shape, bool strided);
 
 /// Prepared once, launched as often as one likes. One launch at a time.
-class DeviceWindow {
+class DeviceSmallSum {
  public:
   /// Nothing where so many elements are not for this kernel, or the device lacks what it needs.
   /// @throws Error (device) where the kernel cannot be built.
-  static std::optional<DeviceWindow> prepare(device::Device& device, DType type, Terms terms, std::uint64_t elements);
+  static std::optional<DeviceSmallSum> prepare(device::Device& device, DType type, Terms terms, std::uint64_t elements);
 
   /// Enqueues the sum of `a`, or of its products with `b`, which is `a` where there is one array: words go to `result`, the SumRecord to
   /// `to`. False, and nothing is done, where there are too many elements. Allocates nothing, waits for nothing; the
@@ -60,10 +60,10 @@ class DeviceWindow {
   std::string text() const;
 
  private:
-  DeviceWindow(device::Device& device, DType type, Terms terms, const tuning::Shape& shape)
+  DeviceSmallSum(device::Device& device, DType type, Terms terms, const tuning::Shape& shape)
       : device_(&device), type_(type), terms_(terms), shape_(shape) {}
 
-  static std::optional<DeviceWindow> make(device::Device& device, DType type, Terms terms, const tuning::Shape& shape);
+  static std::optional<DeviceSmallSum> make(device::Device& device, DType type, Terms terms, const tuning::Shape& shape);
 
   device::Device* device_;
   DType type_;

@@ -1,7 +1,7 @@
 // sum_integers.cl for integers and their products, run on the host, compared with accumulators that add sequentially.
 #pragma once
 
-#include "support/window_test.hpp"
+#include "support/small_sum_test.hpp"
 
 #include "core/visit.hpp"
 
@@ -15,9 +15,9 @@
 namespace samesum::test {
 
 template <class Element>
-class IntegerWindow {
+class SmallIntegerSum {
  public:
-  explicit IntegerWindow(const WindowKernel& kernel) : kernel_(kernel) {}
+  explicit SmallIntegerSum(const SmallSumKernel& kernel) : kernel_(kernel) {}
 
   /// Arrays of all kinds of numbers, with sums that exceed 64 bits, and all lengths around loads and tiles.
   void check_all() {
@@ -51,10 +51,10 @@ class IntegerWindow {
     std::vector<Element> a(length), b(length);
     for (std::uint64_t i = 0; i < length; ++i) {
       a[i] = left();
-      b[i] = kernel_.terms == WindowKernel::squares ? a[i] : right();
+      b[i] = kernel_.terms == SmallSumKernel::squares ? a[i] : right();
     }
-    const WindowRun run(kernel_, Array(a.data(), length, kernel_.type), Array(b.data(), length, kernel_.type), launches_++,
-                        NanPolicy::propagate);
+    const SmallSumRun run(kernel_, Array(a.data(), length, kernel_.type), Array(b.data(), length, kernel_.type), launches_++,
+                          NanPolicy::propagate);
     Accumulator sum, expected_sum;
     ProductAccumulator products, expected_products;
     for (int i = 0; i < kernel_.digits; ++i) {
@@ -68,7 +68,7 @@ class IntegerWindow {
       expected_sum.add(Wide{a[i]});
       expected_products.add(Wide{a[i]}, Wide{b[i]});
     }
-    if (kernel_.terms == WindowKernel::elements) {
+    if (kernel_.terms == SmallSumKernel::elements) {
       ASSERT_EQ(sum, expected_sum) << what << ", " << length;
       check_record(run, expected_sum, what);
       ASSERT_EQ(std::bit_cast<float>(static_cast<std::uint32_t>(run.record[2])), expected_sum.round_to_float(NanPolicy::propagate)) << what;
@@ -80,7 +80,7 @@ class IntegerWindow {
   }
 
   template <class Sum>
-  void check_record(const WindowRun& run, const Sum& expected, const char* what) {
+  void check_record(const SmallSumRun& run, const Sum& expected, const char* what) {
     ASSERT_EQ(run.record[0], std::bit_cast<std::uint64_t>(expected.round())) << what;
     std::uint64_t integer = 0;
     unsigned long overflow = 0;
@@ -97,7 +97,7 @@ class IntegerWindow {
     ASSERT_EQ(run.record[2] >> 32, overflow) << what;
   }
 
-  WindowKernel kernel_;
+  SmallSumKernel kernel_;
   int launches_ = 0;
 };
 

@@ -1,5 +1,5 @@
 // The exact sum of little data, in one short launch: work-items add up in registers what they have loaded, by floating-point additions that
-// prove themselves exact (window_*.cl and products_*.cl). Sums meet as fixed-point numbers (fixed_sum.h), where the launch before has left
+// prove themselves exact (sums_*.cl and products_*.cl). Sums meet as fixed-point numbers (fixed_sum.h), where the launch before has left
 // word of how large they are, and they are not much larger or finer. Else in limbs (limbs.h): a work-item whose additions are not exact, as
 // with what is no number, reads its terms again and adds them to columns of limbs: slower, never wrong.
 //
@@ -8,12 +8,12 @@
 //
 // Sub-groups are needed, and additions that keep denormal numbers and round as they are told. Defined by the host: LOADS, GROUP_SIZE
 // (two sub-groups or more), RESIDENT, STRIDED as in sum_exact.cl; DOT, whether terms are of two arrays; STREAM, whether a group has more than
-// one tile. No limb overflows where a group has 2^19 elements and there are MOST_GROUPS at most.
+// one tile. No limb overflows where a group has 2^19 elements and there are MAX_SUM_GROUPS at most.
 
 #if FIXED_POINT
 // Adds up the work-item's terms, by float64 additions that prove themselves exact.
 FN FIXED add_fixed(SHARE* share, REAL* v, ARRAY a, ARRAY b, ulong count, double upper) {
-  begin_near(share, upper);
+  begin_anchored(share, upper);
 #if STREAM
   const ulong step = (ulong)group_count() * TILE;
   ulong first = (ulong)group_id() * TILE + step;
@@ -21,7 +21,7 @@ FN FIXED add_fixed(SHARE* share, REAL* v, ARRAY a, ARRAY b, ulong count, double 
   REAL next[REALS];
   while (first + TILE <= count) {
     load_whole(next, a, b, first);
-    add_near(share, v, upper);
+    add_anchored(share, v, upper);
     first += step;
     if (first + TILE > count) {
 #pragma unroll
@@ -29,25 +29,25 @@ FN FIXED add_fixed(SHARE* share, REAL* v, ARRAY a, ARRAY b, ulong count, double 
       break;
     }
     load_whole(v, a, b, first);
-    add_near(share, next, upper);
+    add_anchored(share, next, upper);
     first += step;
   }
 #endif
-  add_near(share, v, upper);
+  add_anchored(share, v, upper);
   for (; first < count; first += step) {
     load_tile(v, a, b, first, count);
-    add_near(share, v, upper);
+    add_anchored(share, v, upper);
   }
 #else
-  add_near(share, v, upper);
+  add_anchored(share, v, upper);
 #endif
-  end_near(share, upper);
+  end_anchored(share, upper);
   return fixed_of_share(share, upper);
 }
 
 // The same term by term, where those are not.
 FN FIXED add_each(REAL* v, ARRAY a, ARRAY b, ulong count, double upper) {
-  FIXED sum = no_sum();
+  FIXED sum = sum_identity();
   for (ulong first = (ulong)group_id() * TILE; first < count; first += (ulong)group_count() * TILE) {
     load_tile(v, a, b, first, count);
 #pragma unroll 1
@@ -197,9 +197,9 @@ FN void gather_wide(GLOBAL ulong* slots, LOCAL uint* storage) {
 
 // `slots` are zero before and after each launch. The first element of `a` lies at byte `a_offset`, the others `a_stride` bytes apart; `b`,
 // alike, is looked at for products.
-// STREAM: groups have their tiles in turns; else there is a group for each. There are MOST_GROUPS at most.
+// STREAM: groups have their tiles in turns; else there is a group for each. There are MAX_SUM_GROUPS at most.
 KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT)
-void sum_window(GLOBAL const uchar* a, ulong a_offset, long a_stride, GLOBAL const uchar* b, ulong b_offset, long b_stride, ulong count,
+void small_sum(GLOBAL const uchar* a, ulong a_offset, long a_stride, GLOBAL const uchar* b, ulong b_offset, long b_stride, ulong count,
                 GLOBAL ulong* slots, GLOBAL long* result, GLOBAL uchar* record, ulong record_offset, int skip_nans) {
   LOCAL_VAR uint4 memory[STORAGE / 4];
   LOCAL_VAR long entries[ENTRIES];
@@ -256,13 +256,13 @@ void sum_window(GLOBAL const uchar* a, ulong a_offset, long a_stride, GLOBAL con
       }
       publish_failure(meeting);
     } else {
-      if (own) sum = no_sum();
+      if (own) sum = sum_identity();
       sum.failed = own;
       if (local_id() < SUBGROUP) {
         // Known before there is a sum to leave.
-        GLOBAL ulong* to = address_known_here(place_of_word((GLOBAL ulong*)result, (GLOBAL ulong*)(record + record_offset)));
+        GLOBAL ulong* to = materialize_address(place_of_word((GLOBAL ulong*)result, (GLOBAL ulong*)(record + record_offset)));
         if (others != 0) {
-          start_next();
+          launch_dependents();
           sum = gather_fixed(meeting, others, sum);
         }
         if (!RARELY(sum.failed)) {
@@ -326,7 +326,7 @@ void sum_window(GLOBAL const uchar* a, ulong a_offset, long a_stride, GLOBAL con
     return;
   }
   if (others != 0) {
-    start_next();
+    launch_dependents();
     if (tried) {
       if (local_id() == 0) storage[STORAGE_WIDE] = 1;
     } else {

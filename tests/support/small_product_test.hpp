@@ -1,7 +1,7 @@
-// sum_window.cl for products, run on the host, compared with the accumulator that adds products sequentially, and with MPFR.
+// small_sum.cl for products, run on the host, compared with the accumulator that adds products sequentially, and with MPFR.
 #pragma once
 
-#include "support/window_test.hpp"
+#include "support/small_sum_test.hpp"
 
 #include "core/visit.hpp"
 
@@ -39,9 +39,9 @@ inline double mpfr_dot(const std::vector<double>& a, const std::vector<double>& 
   return value;
 }
 
-class WindowProducts {
+class SmallProductSum {
  public:
-  explicit WindowProducts(const WindowKernel& kernel) : kernel_(kernel), squares_(kernel.terms == WindowKernel::squares) {}
+  explicit SmallProductSum(const SmallSumKernel& kernel) : kernel_(kernel), squares_(kernel.terms == SmallSumKernel::squares) {}
 
   /// Twice, as a launch passes hints to the next; sometimes after a launch with other data.
   void check(Array a, Array b, NanPolicy nan, const std::string& what) {
@@ -334,13 +334,13 @@ class WindowProducts {
   }
   void check_launch(Array a, Array b, const Expected& expected, NanPolicy nan, const std::string& what) {
     if (squares_) b = a;
-    WindowRun run(kernel_, a, b, launches_++, nan, state_);
+    SmallSumRun run(kernel_, a, b, launches_++, nan, state_);
     state_ = run.state();
     auto& result = run.result;
     fixed_ = kernel_.fixed_point && result.back() != 0;
     if (fixed_) {
       ASSERT_LT((result.back() - 1 - kernel_.row_base) / 32 + 1, kernel_.digits) << what << ": the upper part lies within the digits";
-      reduction::window_entries(kernel_.type, squares_ ? reduction::Terms::squares : reduction::Terms::products).unfold(result);
+      reduction::small_sum_entries(kernel_.type, squares_ ? reduction::Terms::squares : reduction::Terms::products).unfold(result);
     }
     ProductAccumulator sum;
     for (int i = 0; i < kernel_.digits; ++i) {
@@ -378,9 +378,9 @@ class WindowProducts {
     return all;
   }
 
-  WindowKernel kernel_;
+  SmallSumKernel kernel_;
   bool squares_;  // squares of the first array
-  WindowRun::State state_{};
+  SmallSumRun::State state_{};
   int checks_ = 0, launches_ = 0;
   bool fixed_ = false;
 };

@@ -1,4 +1,4 @@
-// Sums of float64 in registers, for sum_window.cl, after running_sum.h and fixed_point.h: as those sums, or begun with a power far above all
+// Sums of float64 in registers, for small_sum.cl, after running_sum.h and fixed_point.h: as those sums, or begun with a power far above all
 // terms. Then what of a term is below the sum's last bit is its rest, which is exact, by five additions instead of eight (Rump, Ogita, Oishi,
 // "Accurate floating-point summation part I", SIAM J. Sci. Comput. 31, 2008). Such sums become fixed-point numbers (fixed_sum.h).
 #define SUMS 2  // in which a work-item leaves its share
@@ -32,13 +32,13 @@ FN void sums_of(const SHARE* share, double* sums) {
 #define TERM_SCALE 0
 #define HEADROOM 6
 
-FN void begin_near(SHARE* share, double power) {
+FN void begin_anchored(SHARE* share, double power) {
   share->running.sum = power;
   share->running.up = share->running.down = -0.0;
 }
 
 // `next`: the sum with the term; `rest`: what is lost of it.
-FN void add_to_near(SHARE* share, double next, double rest, double power) {
+FN void add_to_anchored(SHARE* share, double next, double rest, double power) {
   share->running.sum = next;
   share->running.down = add_down_f64(share->running.down, rest);
   share->running.up = add_up_f64(share->running.up, rest);
@@ -46,7 +46,7 @@ FN void add_to_near(SHARE* share, double next, double rest, double power) {
 }
 
 // Rests are exact where all sums had the power's sign and exponent: then terms were less than they.
-FN void end_near(SHARE* share, double power) {
+FN void end_anchored(SHARE* share, double power) {
   share->running.sum = add_rn_f64(share->running.sum, -power);
   if (share->running.sum == 0 && share->running.up == 0) share->running.sum = share->running.up;  // -0.0 where all are
   if (share->left >> 20 != 0) share->running.up = as_double((ulong)0x7ff80000u << 32);
@@ -55,7 +55,7 @@ FN void end_near(SHARE* share, double power) {
 FN FIXED fixed_of_share(const SHARE* share, double upper) {
   const double lower = power_below(upper, 1);
   const double more = add_rn_f64(share->running.sum, upper), last = add_rn_f64(share->running.down, lower);
-  FIXED fixed = no_sum();
+  FIXED fixed = sum_identity();
   fixed.words[UPPER] = multiple_of(more, upper);
   fixed.words[0] = multiple_of(last, lower);
   fixed.failed = !is_exact(share) | !in_bits(fixed.words[UPPER], UPPER_BITS) | !in_bits(fixed.words[0], POWER_BITS) |

@@ -1,4 +1,4 @@
-#include "reduce/small/window_device.hpp"
+#include "reduce/small/small_sum_device.hpp"
 
 #include "reduce/device/walk.hpp"
 #include "tuning/tables.hpp"
@@ -24,26 +24,26 @@ constexpr std::uint64_t kGroupElements = std::uint64_t{1} << 19;  // so many ele
 constexpr std::uint64_t kMostIntegers = std::uint64_t{1} << 25;   // nor a sum of 32-bit pieces
 // Words of all groups: of a slot, of two limbs for each digit, and the counters, which is more than integers take; and for fixed-point
 // numbers the state that launches leave to the next, and counted words.
-std::uint64_t words_of(WindowEntries entries, std::uint64_t groups) {
+std::uint64_t words_of(SmallSumEntries entries, std::uint64_t groups) {
   const std::uint64_t slots = groups * (8 + 2 * entries.digits + 4);
   return entries.lower_bits != 0 ? 16 + 32 + slots : slots;
 }
 
 // What the kernel needs of local memory: columns of bins, entries, and some.
-constexpr std::uint64_t local_bytes(WindowEntries entries) {
+constexpr std::uint64_t local_bytes(SmallSumEntries entries) {
   return std::uint64_t{4} * 33 * (2 * entries.digits + 4) + std::uint64_t{8} * entries.words() + 2048;
 }
 
 bool can_run(const DeviceInfo& info, DType type, Terms terms) {
   if (terms == Terms::elements && (type == DType::float16 || type == DType::bfloat16)) return false;
-  if (info.local_bytes < local_bytes(window_entries(type, terms))) return false;
+  if (info.local_bytes < local_bytes(small_sum_entries(type, terms))) return false;
   return info.has(Capability::fp64) && info.has(Capability::subgroups) && info.has(Capability::int64_atomics) &&
          info.has(Capability::denormals);
 }
 
 std::vector<std::string_view> files_of(DType type, Terms terms) {
   std::vector<std::string_view> files{"exact/exact.h", "exact/exact_lanes.h", "reduce/layout.h", "reduce/device/meet.h",
-                                      "reduce/small/elements.h"};
+                                      "reduce/small/columns.h"};
   const auto add = [&](std::initializer_list<std::string_view> more) { files.insert(files.end(), more); };
   if (is_integer(type)) {
     add({"reduce/small/elements_integer.cl", "device/cache_policy.h", "reduce/small/loads.h", "reduce/small/sum_record.h",
@@ -51,36 +51,36 @@ std::vector<std::string_view> files_of(DType type, Terms terms) {
     return files;
   }
   if (terms == Terms::elements && type == DType::float32) {
-    add({"reduce/small/elements_float32.cl", "reduce/small/fixed_point.h", "reduce/small/window_float32.cl"});
+    add({"reduce/small/elements_float32.cl", "reduce/small/fixed_point.h", "reduce/small/sums_float32.cl"});
   } else if (terms == Terms::elements) {
-    add({"reduce/small/elements_float64.cl", "reduce/small/running_sum.h", "reduce/small/fixed_point.h", "reduce/small/near_sum.h",
-         "reduce/small/window_float64.cl"});
+    add({"reduce/small/elements_float64.cl", "reduce/small/running_sum.h", "reduce/small/fixed_point.h", "reduce/small/anchored_sum.h",
+         "reduce/small/sums_float64.cl"});
   } else if (type == DType::float64) {
     add({"reduce/small/running_sum.h", "reduce/small/fixed_point.h", "reduce/small/products_float64.cl"});
   } else {
-    add({"reduce/small/running_sum.h", "reduce/small/fixed_point.h", "reduce/small/near_sum.h", "reduce/small/products_float32.cl"});
+    add({"reduce/small/running_sum.h", "reduce/small/fixed_point.h", "reduce/small/anchored_sum.h", "reduce/small/products_float32.cl"});
   }
   add({"device/cache_policy.h", "reduce/small/loads.h", "reduce/small/sum_record.h", "reduce/small/sum_finish.h", "reduce/small/limbs.h"});
-  if (window_entries(type, terms).lower_bits != 0) add({"reduce/small/fixed_sum.h"});
-  add({"reduce/small/sum_window.cl"});
+  if (small_sum_entries(type, terms).lower_bits != 0) add({"reduce/small/fixed_sum.h"});
+  add({"reduce/small/small_sum.cl"});
   return files;
 }
 
-std::string_view entry_of(DType type) { return is_integer(type) ? "sum_integers" : "sum_window"; }
+std::string_view entry_of(DType type) { return is_integer(type) ? "sum_integers" : "small_sum"; }
 
 }  // namespace
 
 // As in elements_*.cl and products_*.cl.
-WindowEntries window_entries(DType type, Terms terms) {
+SmallSumEntries small_sum_entries(DType type, Terms terms) {
   const auto entries = [](int base, std::uint32_t bits, int lower_bits = 0, int first_bits = 0, std::uint32_t fixed_words = 2) {
-    return WindowEntries{base, (bits + 31) / 32 + 2, lower_bits, std::max(first_bits, lower_bits), fixed_words};
+    return SmallSumEntries{base, (bits + 31) / 32 + 2, lower_bits, std::max(first_bits, lower_bits), fixed_words};
   };
   if (is_integer(type)) return entries(1074, 8 * 16);
   if (terms == Terms::elements) return type == DType::float32 ? entries(1074 - 149, 34 * 8, 42) : entries(0, 133 * 16, 46);
   return type == DType::float64 ? entries(1074 - 2148, 263 * 16, 51, 61, 4) : entries(1074 - 350, 38 * 16, 46);
 }
 
-void WindowEntries::unfold(std::span<std::int64_t> words) const {
+void SmallSumEntries::unfold(std::span<std::int64_t> words) const {
   const std::int64_t field = words[digits + 4];
   if (lower_bits == 0 || field == 0) return;
   const std::vector<std::int64_t> parts(words.begin(), words.begin() + fixed_words);
@@ -95,7 +95,7 @@ void WindowEntries::unfold(std::span<std::int64_t> words) const {
   }
 }
 
-device::Source window_source(DType type, Terms terms, const tuning::Shape& shape, bool strided) {
+device::Source small_sum_source(DType type, Terms terms, const tuning::Shape& shape, bool strided) {
   device::Source source{files_of(type, terms), element_defines(type)};
   add_defines(source, {{"PRODUCTS", terms != Terms::elements},
                        {"DOT", terms == Terms::products},
@@ -108,32 +108,32 @@ device::Source window_source(DType type, Terms terms, const tuning::Shape& shape
   return source;
 }
 
-std::optional<DeviceWindow> DeviceWindow::prepare(device::Device& device, DType type, Terms terms, std::uint64_t elements) {
+std::optional<DeviceSmallSum> DeviceSmallSum::prepare(device::Device& device, DType type, Terms terms, std::uint64_t elements) {
   if (!can_run(device.info(), type, terms)) return {};
-  return tuning::without_own_on_failure([&]() -> std::optional<DeviceWindow> {
+  return tuning::without_own_on_failure([&]() -> std::optional<DeviceSmallSum> {
     const std::vector<tuning::Found> found = tuning::find_shapes(device.info(), operation_of(terms), type, elements * size_of(type));
     if (found.empty() || found.front().shape.group_size == 0) return {};
     return make(device, type, terms, found.front().shape);
   });
 }
 
-std::optional<DeviceWindow> DeviceWindow::make(device::Device& device, DType type, Terms terms, const tuning::Shape& shape) {
+std::optional<DeviceSmallSum> DeviceSmallSum::make(device::Device& device, DType type, Terms terms, const tuning::Shape& shape) {
   if (shape.group_size > device.info().max_group_size) return {};
-  DeviceWindow window(device, type, terms, shape);
-  const auto source = [=](bool strided) { return window_source(type, terms, shape, strided); };
-  window.launcher_ = {device, source, entry_of(type), shape.group_size};
-  const std::uint32_t resident = window.launcher_.resident_groups(0);
+  DeviceSmallSum small(device, type, terms, shape);
+  const auto source = [=](bool strided) { return small_sum_source(type, terms, shape, strided); };
+  small.launcher_ = {device, source, entry_of(type), shape.group_size};
+  const std::uint32_t resident = small.launcher_.resident_groups(0);
   if (resident < 2) return {};  // the last group waits for the others
-  window.groups_ = shape.stream ? std::min({resident, shape.resident * device.info().compute_units, kMostGroups}) : kMostGroups;
-  window.tile_elements_ = std::uint64_t{16} * shape.group_size * shape.loads / size_of(type);
-  window.most_elements_ = (shape.stream ? kGroupElements : window.tile_elements_) * window.groups_;
-  if (is_integer(type)) window.most_elements_ = std::min(window.most_elements_, kMostIntegers);
-  window.slots_ = allocate_zeros(device, 8 * words_of(window_entries(type, terms), window.groups_));
-  return window;
+  small.groups_ = shape.stream ? std::min({resident, shape.resident * device.info().compute_units, kMostGroups}) : kMostGroups;
+  small.tile_elements_ = std::uint64_t{16} * shape.group_size * shape.loads / size_of(type);
+  small.most_elements_ = (shape.stream ? kGroupElements : small.tile_elements_) * small.groups_;
+  if (is_integer(type)) small.most_elements_ = std::min(small.most_elements_, kMostIntegers);
+  small.slots_ = allocate_zeros(device, 8 * words_of(small_sum_entries(type, terms), small.groups_));
+  return small;
 }
 
-bool DeviceWindow::launch(const device::Run& a, const device::Run& b, bool skip_nans, const device::Memory& result,
-                          const device::Place& to) {
+bool DeviceSmallSum::launch(const device::Run& a, const device::Run& b, bool skip_nans, const device::Memory& result,
+                            const device::Place& to) {
   if (a.count > most_elements_ || a.rows() > 1 || b.rows() > 1) return false;
   const statistics::Walk walk = statistics::walk_of(*device_, a, b, type_, false);
   const device::Argument arguments[] = {a.memory, a.offset, a.stride, b.memory,  b.offset,  b.stride,
@@ -142,8 +142,10 @@ bool DeviceWindow::launch(const device::Run& a, const device::Run& b, bool skip_
   return true;
 }
 
-std::string_view DeviceWindow::entry() const { return entry_of(type_); }
+std::string_view DeviceSmallSum::entry() const { return entry_of(type_); }
 
-std::string DeviceWindow::text() const { return fmt::format("groups={} group_size={} loads={}", groups_, shape_.group_size, shape_.loads); }
+std::string DeviceSmallSum::text() const {
+  return fmt::format("groups={} group_size={} loads={}", groups_, shape_.group_size, shape_.loads);
+}
 
 }  // namespace samesum::reduction

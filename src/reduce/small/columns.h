@@ -1,4 +1,4 @@
-// What the sums of little data have for elements and their counters (sum_window.cl, sum_integers.cl), beside the file of the element type,
+// What the sums of little data have for elements and their counters (small_sum.cl, sum_integers.cl), beside the file of the element type,
 // which has: ELEMENT, an unsigned integer of the type's size; ELEMENTS_PER_LOAD; ROWS, of which row r weighs 2^(ROW_BASE + ROW_BITS r -
 // 1074).
 
