@@ -1,7 +1,7 @@
 // Which loads of 16 bytes may stay in a cache.
 //
-// Data that are read again are found there where they fit. Where they do not, each part would push out the next that is asked for, if all
-// were loaded alike: so the first 32 MiB may stay, and of the rest nothing need (load_streaming). On an H100 that is 1.4 times as fast for 64
-// MiB, and 1.2 times for 128, when these are read again, and no slower when they are not. Of more it would be little.
+// If an array fits into the cache, a second pass over it finds it there. If it does not fit and all loads are alike, each part evicts the part that
+// is read next. So the first 32 MiB may stay, and the rest is streamed (load_streaming). On an H100 a second pass over 64 MiB is 1.4 times as fast,
+// over 128 MiB 1.2 times, and a first pass is no slower. For larger arrays the gain is small.
 #define CACHED_LOADS (32u << 16)
 FN ulong cached_loads(ulong loads) { return loads <= (128u << 16) ? CACHED_LOADS : 0; }

@@ -1,6 +1,6 @@
-// Products of plans, behind product.cl: no host takes part in them. Of floats the subtrees of tiles that begin at any element and may end
-// early: a missing leaf is 1, and so is a missing right child, as a product by 1 is the other factor. Of both kinds the record:
-// ProductRecord, three words.
+// Products whose result stays in device memory; follows product.cl. For floats, the subtrees of tiles that begin at any element and may have
+// fewer elements: a missing leaf or right child is 1, because a product by 1 is the other factor. For floats and integers, the result as a
+// ProductRecord of three words.
 
 #if FLOATS
 #define LEAVES_EACH (LOADS * ELEMENTS_PER_LOAD)
@@ -69,7 +69,7 @@ FN PRODUCT with_record(PRODUCT product, GLOBAL const ulong* record) {
   return product;
 }
 
-// The product of the records of `groups` groups, and of one more where there are `heads`.
+// The product of the records of `groups` groups, and of the record `head` if `heads` is not 0.
 KERNEL FIXED_GROUP(GROUP_SIZE, 1)
 void product_record(GLOBAL const ulong* groups_records, uint groups, GLOBAL const ulong* head, uint heads, GLOBAL uchar* records,
                     ulong record_offset) {

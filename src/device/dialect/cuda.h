@@ -33,12 +33,12 @@ FN uint group_size() { return blockDim.x; }
 FN uint group_id() { return blockIdx.x; }
 FN uint group_count() { return gridDim.x; }
 
-// What a kernel begins with that a device may start before the launches ahead of it have ended: from here on what they wrote is there. Ahead of
-// it a kernel touches local memory at most. Of a file all kernels call it, or none (device::build() looks for it). What is saved is a launch's
-// own time, a third of a microsecond, wherever one such kernel follows another.
+// A kernel that calls this may be started before the launches ahead of it have ended. The call waits for them; what they wrote is visible after it.
+// Before it a kernel uses local memory only. All kernels of a file call it, or none (device::build() looks for it). It saves a launch's own time, a
+// third of a microsecond, if such kernels follow one another.
 //
-// The next such launch starts when each group has ended or said launch_dependents(). A group alone says so at once. Where there are many, those of the
-// next launch had better not come while these still load: what they have to wait for is the time for it.
+// The next such launch starts when each group has ended or called launch_dependents(). A single group calls it at once. Several groups call it when
+// they have loaded their elements and wait for other groups, so that the next launch's groups do not compete for memory.
 #if __CUDA_ARCH__ >= 900
 FN void after_launches() { asm volatile("griddepcontrol.wait;" ::: "memory"); }
 FN void launch_dependents() { asm volatile("griddepcontrol.launch_dependents;" ::: "memory"); }
@@ -50,14 +50,14 @@ FN void launch_dependents() {}
 FN void barrier_local() { __syncthreads(); }
 // The same, for global memory as well: what the group wrote before it, the group reads after it.
 FN void barrier_all() { __syncthreads(); }
-// A barrier that tells whether any work-item came with something other than 0.
+// A barrier that returns whether any work-item passed a value other than 0.
 FN uint barrier_or(uint v) { return (uint)__syncthreads_or((int)v); }
 
 FN uint atomic_add_local32(uint* p, uint v) { return atomicAdd(p, v); }
 FN uint atomic_exchange_local32(uint* p, uint v) { return atomicExch(p, v); }
 FN uint atomic_add_global32(uint* p, uint v) { return atomicAdd(p, v); }
-// Adds one, for one work-item of a group. Compilers first add up what a sub-group adds, and so wait for the old value at once: not
-// with this form, which begins again after 2^31.
+// Adds one, for one work-item of a group; wraps after 2^31. Compilers combine the ordinary additions of a sub-group, and then wait for the old value
+// at once; they do not combine this form.
 FN uint atomic_ticket_global32(uint* p) { return atomicInc(p, 0x7fffffff); }
 FN uint atomic_cas_global32(uint* p, uint expected, uint desired) { return atomicCAS(p, expected, desired); }
 FN uint atomic_max_global32(uint* p, uint v) { return atomicMax(p, v); }
@@ -73,14 +73,14 @@ FN ulong atomic_load_global64(const ulong* p) {
 #else
 FN ulong atomic_load_global64(const ulong* p) { return *(const volatile ulong*)p; }
 #endif
-// Plain stores to words that other groups changed by atomic operations, all of which have been seen: nobody changes or awaits them any more in
-// this launch, and what is stored is there for the next. Apart from others so that a tool that looks for races knows them.
+// Plain stores to words that other groups have changed by atomic operations, all of which this group has observed: no group accesses them again in
+// this launch, and the next launch reads what is stored. They have names of their own for tools that look for races.
 FN void store_settled_global32(uint* p, uint v) { *p = v; }
 FN void store_settled_global64(ulong* p, ulong v) { *p = v; }
 FN void clear_settled_global128(ulong* p) { *(uint4*)p = make_uint4(0, 0, 0, 0); }
 // A store, and a load of two words at a multiple of 16 bytes, each of them whole: other groups see all of a word or nothing.
 #if __CUDA_ARCH__ >= 700
-// An addition whose old value is not asked for, at an address of this work-item's own: compilers first look for others at the same.
+// An addition without a result, to an address that no other work-item of the sub-group uses: compilers would first test for equal addresses.
 FN void atomic_merge_global64(ulong* p, ulong v) { asm volatile("red.relaxed.gpu.global.add.u64 [%0], %1;" ::"l"(p), "l"(v) : "memory"); }
 FN void atomic_store_global64(ulong* p, ulong v) { asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(p), "l"(v) : "memory"); }
 FN void atomic_load_pair_global64(const ulong* p, ulong* first, ulong* second) {
@@ -161,14 +161,14 @@ FN uint funnel_left(uint low, uint high, uint shift) { return __funnelshift_l(lo
 FN uint is_finite_f32(uint bits) { return fabsf(__uint_as_float(bits)) < __uint_as_float(0x7f800000); }
 // Whether these are the bits of a NaN: one comparison.
 #define is_nan_f64(bits) (__longlong_as_double((long)(bits)) != __longlong_as_double((long)(bits)))
-// For conditions that hold rarely: what follows from them is better out of the way.
+// For rare conditions: compilers move the code that depends on them out of the common path.
 #define RARELY(condition) __builtin_expect((condition) != 0, 0)
-// The same number; but the compiler cannot know, and leaves expressions before and after it as they are.
+// The same number, as a value that the compiler knows nothing about: it does not merge expressions across it.
 FN uint opaque(uint x) {
   asm("" : "+r"(x));
   return x;
 }
-// The same number, known from here on: compilers put off what is not asked for yet, to where others wait for it.
+// The same number, computed here: compilers otherwise move the computation to its first use, where other work-items wait for it.
 FN uint materialize(uint x) {
   asm volatile("" : "+r"(x));
   return x;
@@ -178,7 +178,7 @@ FN ulong* materialize_address(ulong* p) {  // of a word for atomic_store_global6
   return p;
 }
 FN uint min_u32(uint a, uint b) { return min(a, b); }
-// The greater and the lesser of two floats, by their bits; -0.0 is less than +0.0, and what a NaN goes into is one.
+// The greater and the lesser of two floats, given and returned as bits. -0.0 is less than +0.0; the result is a NaN if either is.
 #if __CUDA_ARCH__ >= 800
 #define NAN_EXTREMES 1
 FN uint max_nan_f32(uint a, uint b) {
@@ -203,13 +203,13 @@ FN int dot4_s8(uint a, uint b, int c) { return __dp4a((int)a, (int)b, c); }
 // A load of data that will not be read again soon: it need not displace what is in the caches.
 FN uint4 load_streaming(const uint4* p) { return __ldcs(p); }
 
-// Sub-groups of 32 work-items, all of which come here together.
+// Sub-groups of 32 work-items, all of which call these functions together.
 #define SUBGROUP 32
 FN uint subgroup_shuffle(uint value, uint lane) { return __shfl_sync(0xffffffffu, value, (int)lane); }
 FN long subgroup_shuffle64(long value, uint lane) { return __shfl_sync(0xffffffffu, value, (int)lane); }
 FN uint subgroup_ballot(int condition) { return __ballot_sync(0xffffffffu, condition); }
 FN void subgroup_sync() { __syncwarp(); }
-// Of the values of all, for all.
+// Reductions over the sub-group; every work-item gets the result.
 #if __CUDA_ARCH__ >= 800
 FN uint subgroup_min_u32(uint value) { return __reduce_min_sync(0xffffffffu, value); }
 FN uint subgroup_max_u32(uint value) { return __reduce_max_sync(0xffffffffu, value); }
@@ -232,7 +232,7 @@ SUBGROUP_REDUCE(int, subgroup_add_s32, value + other)
 SUBGROUP_REDUCE(uint, subgroup_add_u32, value + other)
 #undef SUBGROUP_REDUCE
 #endif
-// The same of 64 bits; of less than 2^57, all of them together.
+// The sum of 64-bit numbers, which must be less than 2^57.
 FN long subgroup_add_s64(long value) {
   const long low = subgroup_add_s32((int)value & 0x3ffffff), high = subgroup_add_s32((int)(value >> 26));
   return low + (long)((ulong)high << 26);

@@ -82,8 +82,8 @@ FN void atomic_load_pair_global64(GLOBAL ulong* p, ulong* first, ulong* second) 
 }
 #endif
 
-// Plain stores to words that other groups changed by atomic operations, all of which have been seen: nobody changes or awaits them any more in
-// this launch, and what is stored is there for the next. Apart from others so that a tool that looks for races knows them.
+// Plain stores to words that other groups have changed by atomic operations, all of which this group has observed: no group accesses them again in
+// this launch, and the next launch reads what is stored. They have names of their own for tools that look for races.
 FN void store_settled_global32(GLOBAL uint* p, uint v) { *p = v; }
 FN void store_settled_global64(GLOBAL ulong* p, ulong v) { *p = v; }
 FN void clear_settled_global128(GLOBAL ulong* p) { p[0] = p[1] = 0; }
@@ -127,7 +127,7 @@ FN uint atomic_add_ordered_global32(GLOBAL uint* p, uint v) {
 }
 #endif
 
-// Arithmetic that is rounded once an operation, whatever the compiler would like.
+// Arithmetic in which each operation is rounded once: the compiler does not contract it.
 FN float add_rn_f32(float a, float b) { return a + b; }
 FN float mul_rn_f32(float a, float b) { return a * b; }
 FN float fma_rn_f32(float a, float b, float c) { return fma(a, b, c); }
@@ -144,9 +144,9 @@ FN uint clz64(ulong x) { return (uint)clz(x); }
 FN uint funnel_left(uint low, uint high, uint shift) { return (uint)(((((ulong)high << 32) | low) << shift) >> 32); }
 // Whether these are the bits of a finite float: a comparison, which no flushing of denormals can change.
 FN uint is_finite_f32(uint bits) { return fabs(as_float(bits)) < INFINITY; }
-// For conditions that hold rarely: what follows from them is better out of the way.
+// For rare conditions (cuda.h).
 #define RARELY(condition) (condition)
-// The same number; but NVIDIA's compiler cannot know, and leaves expressions before and after it as they are.
+// The same number, as a value that NVIDIA's compiler knows nothing about: it does not merge expressions across it.
 #if SAMESUM_DEVICE_FENCE && SAMESUM_FENCE_PTX
 FN uint opaque(uint x) {
   asm("" : "+r"(x));
@@ -174,10 +174,10 @@ FN int dot4_s8(uint a, uint b, int c) {
 
 FN uint4 make_uint4(uint x, uint y, uint z, uint w) { return (uint4)(x, y, z, w); }
 
-// A load of data that will not be read again soon: it need not displace what is in the caches. OpenCL C has no word for it.
+// A load of data that will not be read again soon, which need not stay in the caches. OpenCL C cannot express that.
 FN uint4 load_streaming(GLOBAL const uint4* p) { return *p; }
 
-// Sub-groups of SUBGROUP work-items, all of which come here together: where the compiler takes PTX. Elsewhere SUBGROUP is 1.
+// Sub-groups of SUBGROUP work-items, all of which call these functions together, if the compiler takes PTX. Else SUBGROUP is 1.
 #if SAMESUM_DEVICE_FENCE && SAMESUM_FENCE_PTX
 #define SUBGROUP 32
 FN uint subgroup_shuffle(uint value, uint lane) {

@@ -69,7 +69,7 @@ std::string words_of(DType type, std::size_t k, std::uint64_t bytes) {
   }
   for (std::uint64_t load = 0; load < bytes / 16; ++load) {
     const std::string name = fmt::format("l{}_{}", k, load), place = fmt::format("(GLOBAL const uint4*)({}) + {}", from, load);
-    text += fmt::format("  const uint4 {} = KEPT && j < walk.kept ? *({}) : load_streaming({});\n", name, place, place);
+    text += fmt::format("  const uint4 {} = CACHED && j < walk.cached ? *({}) : load_streaming({});\n", name, place, place);
     for (std::uint64_t word = 0; word < 4; ++word) text += fmt::format("  w{}[{}] = {}.{};\n", k, 4 * load + word, name, "xyzw"[word]);
   }
   return text;

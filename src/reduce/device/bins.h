@@ -2,7 +2,7 @@
 //
 // A float is `digits` times a power of 2^8: its mantissa, moved by the lower three bits of its exponent, while the upper bits name the row.
 // Digits are cut into pieces of 16 bits, which are added to 32-bit bins by their weight; the product of two floats is that of their digits.
-// A group has COLUMNS columns of bins, so that lanes seldom meet. Bins are collected in 64-bit rows before they can overflow.
+// A group has COLUMNS copies of the bins, so that lanes seldom add to one word. Bins are added to 64-bit rows before they can overflow.
 
 #define SUM_ROW_BITS SUM_ROW_BITS_OF(EXPONENT_BITS)
 #define PRODUCT_ROW_BITS PRODUCT_ROW_BITS_OF(EXPONENT_BITS, DOT)
@@ -22,14 +22,14 @@
 #define MORE_BINS (SUM ? MORE_BINS_OF(EXPONENT_BITS, FRACTION_BITS) : 0)
 #define ALL_BINS (ALL_ROWS + MORE_BINS)
 #define FIRST_PRODUCT_BIN (SUM_ROWS + MORE_BINS)
-// The bin of what is added to row r, but for elements.
+// The bin for additions to row r other than those of elements.
 #define BIN_OF_ROW(r) ((int)(r) < ELEMENT_ROWS ? (r) * SUM_PIECES : (r) + MORE_BINS)
 
 #define COLUMNS (1 << COLUMN_BITS)
 #define PART 8
 #define PARTS (COLUMNS / PART)
-// Elements that a work-item adds between collections: a bin takes 2^15 pieces of 16 bits, and one of each element; with running sums that
-// are emptied now and then, up to two. Integers are added up in registers, where 2^31 of them have room.
+// The elements that a work-item may add between collections. A bin has room for 2^15 pieces of 16 bits; an element adds one to it, and with running
+// sums that are emptied at times up to two. Sums of integers are in registers, which have room for 2^31 of them.
 #define ROOM (FLOATS ? 32768u / (WINDOWS ? 2 : 1) / ((GROUP_SIZE + COLUMNS - 1) / COLUMNS) : 1u << 28)
 
 // Adds the pieces of a number of 64 bits in two's complement to every `step`th row; the last of them has the sign.
@@ -98,7 +98,7 @@ FN void add_to_products(LOCAL uint* column, WORD x, WORD y) {
 }
 #endif
 
-// Adds magnitude · 2^position, or takes it off.
+// Adds magnitude · 2^position, or subtracts it.
 FN void add_number(LOCAL uint* column, uint row, uint row_bits, ulong magnitude, uint position, uint sign) {
   const uint shift = position & (row_bits - 1);
   const ulong word1 = (magnitude >> 1) >> (63 - shift);
@@ -112,7 +112,7 @@ FN void add_number(LOCAL uint* column, uint row, uint row_bits, ulong magnitude,
 }
 
 #if SIGN_IN_BINS
-// What the bins have for a row, of which `sums` has those of all columns.
+// A row's sum, from the sums of the bins over all columns.
 FN long sum_of_bins(LOCAL const long* sums, int row) {
   const int lower = row - 2;  // rows whose elements' second piece weighs this
   long sum = sums[BIN_OF_ROW(row)];
@@ -122,8 +122,8 @@ FN long sum_of_bins(LOCAL const long* sums, int row) {
 }
 #endif
 
-// Adds the columns of each bin up, and clears them; and the group's counters, to words behind the rows. All work-items of the group come
-// here. `sums` has room for each bin.
+// Adds the columns of each bin to the rows, and the group's counters to the words after the rows; clears both. All work-items of the group call
+// it. `sums` has a word for each bin.
 FN void collect_bins(LOCAL uint* bins, LOCAL uint* counters, LOCAL long* sums, LOCAL long* rows) {
   barrier_local();
   for (uint i = local_id(); i < RECORD_COUNTERS; i += GROUP_SIZE) {
@@ -131,7 +131,7 @@ FN void collect_bins(LOCAL uint* bins, LOCAL uint* counters, LOCAL long* sums, L
     counters[i] = 0;
   }
 #if LANES > 1 && COLUMNS >= PART
-  // PART columns are a work-item's; the parts of a bin are neighbours'.
+  // A work-item adds PART columns; neighbouring work-items have the parts of one bin.
   LOCAL uint4* parts = (LOCAL uint4*)bins;
   for (uint first = 0; first < ALL_BINS * PARTS; first += GROUP_SIZE) {
     const uint i = first + local_id();
@@ -164,7 +164,7 @@ FN void collect_bins(LOCAL uint* bins, LOCAL uint* counters, LOCAL long* sums, L
   barrier_local();
 }
 
-// Digit i of what the rows add up to: each row reaches three.
+// Digit i of the sum of the rows: each row extends over three digits.
 FN long digit_of_rows(LOCAL const long* rows, int row_count, int row_bits, int digit) {
   const int rows_to_a_digit = 32 / row_bits;
   long sum = 0;

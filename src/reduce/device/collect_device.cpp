@@ -21,7 +21,7 @@
 namespace samesum::statistics {
 namespace {
 
-constexpr std::uint32_t kNowhere = ~std::uint32_t{0};  // among places
+constexpr std::uint32_t kNowhere = ~std::uint32_t{0};  // among indices
 constexpr std::uint32_t kEndBytes = 40;                // local memory of a work-item, at most, after the bins
 constexpr std::uint32_t kRoundBytes = 640;             // and of the rounding
 constexpr std::uint32_t kCounterBytes = 128;           // for what is neither, rounded up
@@ -37,7 +37,7 @@ std::uint64_t local_bytes(const KernelShape& shape) {
 constexpr std::uint32_t kUnitSize = 2048;                         // work-items of a compute unit, where it cannot be asked
 constexpr std::uint64_t kCachedBytes = std::uint64_t{128} << 20;  // beyond, what stays in the cache is little (cache_policy.h)
 
-// Several steps to a tile pay only where there is enough for all groups to draw often.
+// Several steps a tile pay only if each group draws many tiles.
 std::uint32_t choose_steps(const DeviceInfo& info, const KernelShape& shape, std::uint32_t steps, std::uint64_t elements) {
   constexpr std::uint64_t kOften = 32;
   const std::uint64_t step = std::uint64_t{16} * shape.group_size * shape.loads;
@@ -77,7 +77,7 @@ KernelShape choose_shape(const DeviceInfo& info, DType type, const CollectOption
   return shape;
 }
 
-// The place of the SumRecord behind what else a launch leaves.
+// The place of the SumRecord, after the other words of a result.
 device::Place at_end(const device::Memory& result) { return {result, result.bytes - sizeof(SumRecord)}; }
 
 }  // namespace
@@ -229,7 +229,7 @@ void DevicePass::launch(std::vector<device::Argument> arguments, const Walk& wal
   launcher_.finish(walk.strided, combine_arguments);
 }
 
-// Waits for words that a launch has left, and the SumRecord behind them.
+// Waits for the words that a launch has stored, and the SumRecord after them.
 std::vector<std::int64_t> DevicePass::read(const device::Memory& result) {
   std::vector<std::int64_t> words(result.bytes / 8);
   device_.read(result, 0, words.data(), result.bytes);
@@ -237,7 +237,7 @@ std::vector<std::int64_t> DevicePass::read(const device::Memory& result) {
   return words;
 }
 
-// Of integers the counters say nothing of the sums.
+// For integers the counters say nothing about the sums.
 void DevicePass::set_sums(Statistics::Contents& contents, std::span<const std::int64_t> sum, int sum_base,
                           std::span<const std::int64_t> products, int product_base, std::span<const std::int64_t> counters) const {
   const auto count = [&](std::size_t i) { return static_cast<std::uint64_t>(counters[i]); };
@@ -278,7 +278,7 @@ Statistics::Contents DevicePass::result() {
   if (shape_.fields.extrema) {
     const auto extreme = [&](std::uint64_t key, std::uint64_t place) -> std::optional<Extremum> {
       place &= kNowhere;
-      // Where all integers have the worst of keys, none of them was better than nothing.
+      // If all integers have the initial key, none replaced it: the first one is the extreme.
       if (place == kNowhere && is_integer(shape_.type) && count_ != 0) place = 0;
       if (place == kNowhere) return std::nullopt;
       // Keys of uint32 are offset as those of uint64 are, so that 32 bits compare as signed.

@@ -20,7 +20,7 @@
 
 namespace samesum::statistics {
 
-/// What a sum alone asks for: it is rounded on the device too.
+/// The fields of a sum alone, which is rounded on the device too.
 inline constexpr Fields kSumAlone{.extrema = false, .sum = true, .squares = false, .nonzeros = false};
 
 /// What a kernel is made for.
@@ -29,13 +29,13 @@ struct KernelShape {
   Fields fields = {};
   bool dot = false;  ///< `fields.squares` are products a·b
   std::uint32_t group_size = 0;
-  std::uint32_t groups = 0;  ///< at most: small data take fewer
+  std::uint32_t groups = 0;  ///< at most: small arrays take fewer
   std::uint32_t loads = 0;   ///< of 16 bytes, that a work-item has in flight
-  std::uint32_t steps = 1;   ///< of so many loads, after which a group draws again
+  std::uint32_t steps = 1;   ///< of a tile, each of `loads` loads
   std::uint32_t columns = 0;
   std::uint32_t resident = 1;  ///< groups to a compute unit, for which the compiler is to limit registers
   bool windows = false;        ///< sums in registers, where these are exact
-  bool cached = false;         ///< so little data that a good part of them may stay in the cache (cache_policy.h)
+  bool cached = false;         ///< the array is small enough for a good part of it to stay in the cache (cache_policy.h)
 
   /// Whether the sum is rounded on the device too.
   bool rounds() const { return fields == kSumAlone; }
@@ -44,32 +44,32 @@ struct KernelShape {
   std::string text() const;
 };
 
-/// A pass over data that lie in device memory, prepared once and launched as often as one likes. One launch at a time. Where extremes alone
-/// are wanted, or one sum of little data, the kernel is theirs.
+/// A pass over an array in device memory: prepared once, launched any number of times, one launch at a time. Extremes alone, and one sum of a small
+/// array, have kernels of their own.
 class DevicePass {
  public:
-  /// `elements`: for so many, or about so many, it is to be fast.
+  /// `elements`: the size for which it is to be fast.
   /// @throws Error (usage) for a group size that the device cannot run; Error (device) where the kernel cannot be built.
   DevicePass(device::Device& device, DType type, const CollectOptions& options, bool dot, std::uint64_t elements);
   /// The same over terms with this code instead of elements.
   DevicePass(device::Device& device, const TermCode& code, const CollectOptions& options, std::uint64_t elements);
 
-  /// Builds and allocates all that a launch may take, of arrays with strides too where these are `strided`: launches then do neither.
+  /// Builds and allocates all that a launch may need, for strided arrays too if `strided`: launches then do neither.
   void prepare_all(bool strided = true);
 
-  /// Enqueues a pass over `a`, and over as many elements of `b` for a dot product (else it is not looked at). Waits for nothing. Builds and
-  /// allocates where what comes is not what was announced, unless prepare_all() has. Arrays whose rows are contiguous, and lie alike where
-  /// they are two, are faster. A sum alone is rounded too: its SumRecord goes to `record`, or to where record() finds it.
+  /// Enqueues a pass over `a`, and for a dot product over as many elements of `b` (else `b` is not read). Waits for nothing. Builds and allocates
+  /// for an array of another layout or size than expected, unless prepare_all() has. Contiguous rows are faster; of two arrays, if both begin at the
+  /// same address modulo 16. A sum alone is rounded too: its SumRecord goes to `record`, or to where record() finds it.
   /// At most kMaxIndexed elements; of sums alone any number.
-  /// @throws Error (usage) where there are too many elements for so small groups: beyond 2^32 tiles of theirs.
+  /// @throws Error (usage) for more than 2^32 tiles of the groups.
   void launch(const device::Run& a, const device::Run& b, NanPolicy nan = NanPolicy::propagate, const device::Place* record = nullptr);
   /// Of terms with the code for which it was made.
   void launch(const Term& term);
   /// Waits for the last launch. Of a dot product, Contents::squares are the products.
   Statistics::Contents result();
-  /// Where the last launch has left the words of its record (layout.hpp); null where another kernel than statistics.cl has run.
+  /// The memory where the last launch has stored the words of its record (layout.hpp); null if a kernel other than statistics.cl has run.
   const device::Memory* words() const { return extremes_ || in_window_ ? nullptr : &result_; }
-  /// Of a sum alone, after result(): as the device has rounded it, where it went to no other place.
+  /// After result() of a sum alone: the record that the device has written, if it went to no other place.
   const SumRecord& record() const { return record_; }
 
   /// The kernel of the last launch, or the first to be expected; "groups=528 group_size=256 columns=32".

@@ -1,4 +1,4 @@
-// Elements of every type, as the kernels of statistics see them: keys in their order, mantissas and positions.
+// Elements of all types: keys, integers in the elements' order; mantissas and positions of floats.
 //
 // Defined by the host: BITS of an element (8 to 64), FLOATS, SIGNED (of integers), FRACTION_BITS and EXPONENT_BITS (of floats).
 
@@ -112,7 +112,7 @@ FN ulong absolute_of(WORD x) { return x; }
 #endif
 #endif
 
-// Integers of 8 and 16 bits are taken several at once. Of these, the halves of a word in an order without signs.
+// Integers of 8 and 16 bits are processed several at a time. To compare unsigned halves of a word, signed ones are offset by this.
 #define PACKED (!FLOATS && BITS <= 16)
 #define UNSIGNED_ORDER (SIGNED ? (BITS == 8 ? 0x80808080u : 0x80008000u) : 0)
 

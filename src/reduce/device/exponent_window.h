@@ -1,11 +1,11 @@
-// Sums in registers, where they are exact, so that most elements need no bins.
+// Exact sums in registers, so that most elements need no bins.
 //
-// A running sum of doubles starts at an anchor 1.5 * 2^k and stays in its binade, where doubles are the multiples of 2^(k-52): while all
-// that is added are such multiples, nothing is rounded. What is not is cut at that spacing: the sum takes the nearest multiple, and the
-// next sum, whose anchor lies lower, what is left, which is exact. (Demmel and Nguyen, Fast Reproducible Floating-Point Summation, ARITH
-// 2013.) For which magnitudes the last sum leaves nothing is the window of a sub-group: exponent fields from WINDOW_SPAN below its `top` up
-// to `top`. Loads of which any work-item's has another number go to the bins, so that the sub-group goes one way; and a window that misses
-// more than an eighth of the loads is closed for a while, as then bins alone are faster.
+// A running sum of float64 starts at an anchor 1.5 * 2^k and stays in its binade, where float64 numbers are the multiples of 2^(k-52). Sums of such
+// multiples are exact. Any other number is cut at that spacing: the first sum takes the nearest multiple; the next sum, with a lower anchor, takes
+// the exact rest. (Demmel and Nguyen, Fast Reproducible Floating-Point Summation, ARITH 2013.) A sub-group's window is the range of magnitudes for
+// which the last sum leaves no rest: exponent fields from `top` - WINDOW_SPAN to `top`. If any work-item of the sub-group has a load with a number
+// outside of it, all of them add their loads to the bins, so that the sub-group does not diverge. A window that misses more than an eighth of the
+// loads is closed for a while, because bins alone are faster then.
 
 #if WINDOWS
 #define HEADROOM 8                  // a sum takes 2^HEADROOM numbers before it is emptied into the bins
@@ -14,10 +14,10 @@
 #define TOP_SHIFT (BITS == 64 ? 20 : FRACTION_BITS)  // of the exponent field, in a size class
 
 #define LOADS_A_WINDOW (ELEMENTS_A_WINDOW / ELEMENTS_PER_LOAD)
-// A condition on the second array, where there is one: behind || and behind &&. As macros, for compilers that warn of constants there.
+// A condition on the second array, if there is one: after || and after &&. Macros, because some compilers warn of constants there.
 #define OR_OF_B(condition) (DOT && (condition))
 #define AND_OF_B(condition) (!DOT || (condition))
-#define PERIODS_CLOSED 31  // so often are the sums emptied before a window that missed much is opened again
+#define PERIODS_CLOSED 31  // the sums are emptied this many times before a closed window is opened again
 #if LANES > 1
 #define ANY_LANE(condition) (subgroup_ballot(condition) != 0)
 #define GREATEST_OF_LANES(value) subgroup_max_s32(value)
@@ -91,14 +91,14 @@ FN WINDOW open_window(uint a_top, uint b_top) {
   return w;
 }
 
-// A window that nothing lies in, for data that no window holds.
+// The closed window: no number lies in it.
 #define CLOSED WINDOW_SPAN
 #define FIXED 256
 FN uint is_open(WINDOW w) { return w.a_top != CLOSED; }
 FN uint is_in_use(WINDOW w) { return w.a_top != CLOSED || w.fixed < FIXED; }
 FN uint hits_of(WINDOW w) { return w.fixed & (FIXED - 1); }
 
-// Ordered as the magnitude; 0 for zeros alone.
+// In the order of magnitudes; 0 only for zeros.
 #if BITS == 64
 FN uint size_class(WORD x) { return ((uint)(x >> 32) & 0x7fffffffu) | min_u32((uint)x, 1); }
 #else
@@ -108,8 +108,8 @@ FN uint size_class(WORD x) { return magnitude_of(x); }
 // Of classes less one.
 FN uint lies_above(int greatest, uint top) { return greatest >= (int)(((top + 1) << TOP_SHIFT) - 1); }
 
-// Whether all magnitudes but zeros lie in a window: by the least and the greatest of their classes less one, of which a zero's is the
-// greatest unsigned and the least signed number.
+// Whether all magnitudes except zeros lie in a window, by the least and the greatest of their classes less one: that of a zero is the greatest
+// unsigned and the lowest signed number.
 FN uint lie_within(uint least, int greatest, uint top) {
 #if EXPONENT_BITS == 5
   return top != CLOSED && !lies_above(greatest, top);
@@ -171,7 +171,7 @@ FN void add_running_sum(LOCAL uint* column, uint row, uint row_bits, double sum,
 }
 
 FN void flush_window(LOCAL uint* column, WINDOW w) {
-  if (!is_open(w) || hits_of(w) == 0) return;  // nothing but zeros
+  if (!is_open(w) || hits_of(w) == 0) return;  // only zeros
 #if SUM
   const double sums[2] = {w.sum0, w.sum1};
 #pragma unroll
@@ -189,7 +189,7 @@ FN void flush_window(LOCAL uint* column, WINDOW w) {
 #if LANES > 1
 #define WINDOW_SUMS ((SUM ? SUMS : 0) + (PRODUCTS ? PRODUCT_SUMS : 0))
 
-// The same by all of a sub-group: one work-item adds a sum of all.
+// The same for a whole sub-group: one work-item adds the sum of all.
 FN void flush_together(LOCAL uint* column, WINDOW w) {
   if (!is_open(w) || hits_of(w) == 0) return;
   const double sums[6] = {w.sum0, w.sum1, w.product0, w.product1, w.product2, w.product3};
@@ -218,8 +218,8 @@ FN void flush_together(LOCAL uint* column, WINDOW w) {
 #define flush_together flush_window
 #endif
 
-// Whether a window is to be closed, which has seen so many loads since its sums were emptied. One that misses nothing but what is no
-// finite number never is.
+// Whether a window is to be closed after this many loads since its sums were emptied. A window that misses only infinities and NaNs stays
+// open.
 FN uint misses_many(WINDOW w, uint loads) { return EXPONENT_BITS != 5 && is_open(w) && loads - hits_of(w) > LOADS_A_WINDOW / 8; }
 
 // Empties the sums into the bins.
@@ -231,7 +231,7 @@ FN WINDOW empty_window(LOCAL uint* column, WINDOW w) {
   return next;
 }
 
-// The top for a greatest size class, less one, `above` its exponent.
+// The top that is `above` the exponent of the greatest size class, less one.
 #define ABOVE_FIRST 3  // of a first guess, as greater numbers may come
 FN uint top_for(int greatest, int above) {
   const int top = ((greatest + 1) >> TOP_SHIFT) + above;
@@ -264,7 +264,7 @@ FN WINDOW guess_window(const uint4* a_loads, const uint4* b_loads) {
 #endif
 }
 
-// Notes a load that the window did not hold; of finite numbers, not all of them zero.
+// Records a load that the window missed: finite numbers, not all of them zero.
 FN WINDOW note_missed(WINDOW w, int a_greatest, int b_greatest) {
   const uint counts = a_greatest < SPECIAL_CLASS && AND_OF_B(b_greatest < SPECIAL_CLASS);
   w.a_missed = counts && a_greatest > w.a_missed ? a_greatest : w.a_missed;
@@ -272,8 +272,8 @@ FN WINDOW note_missed(WINDOW w, int a_greatest, int b_greatest) {
   return w;
 }
 
-// Moves a window that missed some of `loads` loads since the sums were emptied: once until they are emptied again, upwards or out of
-// nowhere. Or closes it, without waiting for that time: of a big array a work-item sees few windows full.
+// Moves a window that missed some of the `loads` loads since its sums were emptied: upwards, or from the closed state, and once until they are
+// emptied again. Or closes it at once: even in a big array a work-item empties its sums only a few times.
 FN WINDOW move_window(LOCAL uint* column, WINDOW w, uint loads) {
   if (!ANY_LANE(w.a_missed >= 0 || OR_OF_B(w.b_missed >= 0))) return w;
   const int a_missed = GREATEST_OF_LANES(w.a_missed), b_missed = DOT ? GREATEST_OF_LANES(w.b_missed) : -1;

@@ -1,17 +1,17 @@
-// The least and the greatest element, where each is first, and how many NaNs there are and where the first is: in one launch.
+// The minimum and the maximum with their first indices, the number of NaNs and the index of the first NaN, in one launch.
 //
-// Each work-item keeps the best of what it meets (extremes.h), sub-groups and groups choose among their work-items. Each group publishes a slot
-// (meet.h), and one chooses among these: the last group where POLLED, else the one that draws the last ticket.
+// Each work-item keeps the extremes of its elements; sub-groups and groups combine them (extremes.h). Each group publishes a slot (meet.h), and one
+// group gathers the slots: if POLLED the last group, else the group that draws the last ticket.
 //
 // Defined by the host, beside what elements.h and extremes.h take: GROUP_SIZE, RESIDENT (groups of it to a compute unit), LOADS (of 16
-// bytes, in flight), STRIDED (walk.h), DRAWN (groups draw their tiles one by one, in the order of memory: worth
-// 3% over equal shares where there are many).
+// bytes, in flight), STRIDED (walk.h), DRAWN (groups draw tiles from a counter, in the order of memory: 3% faster
+// than equal shares if there are many tiles).
 
 #define TILE (GROUP_SIZE * LOADS)
 #define IS_CACHED(tile) (POLLED && (tile) < CACHED_LOADS / TILE)  // not of more than 128 MiB
 
-// The result (ExtremaRecord): elements as they are, indices in the whole array, of which this launch begins at `base`; what lies before
-// was found by the launches before.
+// The words of the result (ExtremaRecord). Indices count from the beginning of the array; this launch's elements begin at index `base`, and the
+// record has the result of the launches for the elements before.
 #define MIN_ELEMENT 0
 #define MIN_INDEX 1
 #define MAX_ELEMENT 2
@@ -20,14 +20,14 @@
 #define NAN_COUNT 5
 
 FN ulong whole_index(uint index, ulong base) { return index == NO_INDEX ? ~(ulong)0 : INDICES ? base + index : 0; }
-// Of `count` elements; where nothing was better than nothing.
+// Completes the state of `count` elements in the cases where update() found no better key than the initial one.
 FN MIN_MAX_STATE completed(MIN_MAX_STATE found, uint count) {
-#if !INDICES  // only whether there is one
+#if !INDICES  // an index of 0 says that the extreme exists
   found.max_index = FIND_MAX && (FLOATS ? found.max_key != KEY_MIN : count != 0) ? 0 : NO_INDEX;
   found.min_index = FIND_MIN && (FLOATS ? found.min_key != KEY_MIN : count != 0) ? 0 : NO_INDEX;
   found.first_nan = found.first_nan != NO_INDEX ? 0 : NO_INDEX;
 #elif !FLOATS
-  // Where all elements have the worst of keys, none of them was better than nothing.
+  // All elements have the initial key: the first of them is the extreme.
   found.max_index = FIND_MAX && found.max_index == NO_INDEX && count != 0 ? 0 : found.max_index;
   found.min_index = FIND_MIN && found.min_index == NO_INDEX && count != 0 ? 0 : found.min_index;
 #endif
@@ -51,7 +51,7 @@ FN void write_result(GLOBAL ulong* result, MIN_MAX_STATE found, uint count, ulon
 
 // Words of `schedule`: zero before the first launch, and again after each.
 #define TICKETS 0
-#define TILES 1  // that were drawn, beyond the one that each group starts with
+#define TILES 1  // drawn, in addition to each group's first tile
 #define DRAWS_TICKETS (SAMESUM_INT64_ATOMICS && !POLLED)
 
 // Of `count` elements, under 2^31. For the other arguments see walk.h and layout.h.
@@ -74,7 +74,7 @@ void extremes(GLOBAL const uchar* data, ulong offset, long stride, long row_stri
 #endif
   EXTREMES_STATE state = empty_extremes();
   const uint loads = (uint)all_loads, tiles = loads / TILE;
-  // In the order of memory, as of equal elements the first counts.
+  // In the order of memory, because the first index of equal elements is the result.
 #if !STRIDED
   for (uint i = (uint)global_id(); i < head; i += (uint)global_size()) {
     state = accumulate(state, load_of((WORD)element_at(array, walk, i)), i, 1);
@@ -146,7 +146,7 @@ void extremes(GLOBAL const uchar* data, ulong offset, long stride, long row_stri
   if (DRAWN) schedule[TILES] = 0;
 }
 
-// The second launch, where a device cannot do without.
+// The second launch, for devices without 64-bit atomic operations.
 KERNEL FIXED_GROUP(GROUP_SIZE, 1)
 void extremes_finish(GLOBAL ulong* slots, uint groups, GLOBAL uint* schedule, GLOBAL uchar* results, ulong result_offset, uint count,
                      ulong base) {

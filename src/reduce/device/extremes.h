@@ -1,8 +1,8 @@
-// The least and the greatest of the elements that a work-item meets, and where they are first; then of a sub-group's, and of a group's.
+// The minimum and the maximum of elements, each with its first index: of a work-item, of a sub-group, of a group, of all groups.
 //
-// Stands after elements.h. Places are those of elements in what one launch looks at, which is less than 2^31 of them. Defined before:
-// FIND_MIN and FIND_MAX (the ends that are wanted), INDICES (and where they are), KEEP_LOADS (a work-item keeps the loads that had its extremes:
-// else the group reads one of them again), COUNT_NANS (else others do). What is not wanted a compiler leaves out, as nobody uses it.
+// Follows elements.h. Indices count the elements of one launch, of which there are fewer than 2^31. Defined before: FIND_MIN and FIND_MAX (which
+// extremes are wanted), INDICES (whether their indices are), KEEP_LOADS (a work-item keeps the loads that hold its extremes; otherwise the group
+// reads them again), COUNT_NANS (otherwise other code counts them). The compiler removes what is not wanted, because no code uses it.
 
 #define NO_INDEX (~0u)
 #if SUBGROUP > 1 && GROUP_SIZE % SUBGROUP == 0
@@ -11,7 +11,7 @@
 #define LANES 1
 #endif
 
-// Ends a group early, where barriers may follow (PoCL takes none behind a condition).
+// Ends a work-item early although barriers follow. PoCL does not compile barriers behind a condition: there all work-items go on.
 #if LANES > 1
 #define RETURN_IF(condition) \
   if (condition) return
@@ -19,14 +19,14 @@
 #define RETURN_IF(condition)
 #endif
 
-// Of two elements to a load it is known at once which one it was. Of more the load is kept, or read again, and asked in the end.
+// If a load has two elements, the index of the extreme is known at once. Else the load is kept or read again, and searched at the end.
 #define KNOWN_INDICES (BITS == 64)
 #define LOADS_KEPT (KEEP_LOADS && !KNOWN_INDICES)
 
-// One end. The least elements are those with the greatest keys turned round.
+// One extreme. The minimum is the element with the greatest reversed key.
 typedef struct {
   KEY key;
-  uint index;  // the load's first element, or the element
+  uint index;  // of the load's first element, or of the element
 #if LOADS_KEPT
   uint4 load;
 #endif
@@ -55,7 +55,7 @@ FN EXTREME empty_extreme(void) {
   return extreme;
 }
 
-// A later one has to be better, not as good.
+// A later element replaces an earlier one only if it is better, so that the first index of equal elements stays.
 FN EXTREME update(EXTREME extreme, KEY key, uint index, uint4 load) {
   const uint better = key > extreme.key;
   extreme.key = better ? key : extreme.key;
@@ -69,8 +69,8 @@ FN EXTREME update(EXTREME extreme, KEY key, uint index, uint4 load) {
   return extreme;
 }
 
-// The ends of the `count` elements of a load, and whether there is a NaN among them: then the ends mean nothing. `at` is which elements
-// they are, where that is known.
+// The extremes of the `count` elements of a load; returns whether there is a NaN, and then the extremes are not valid. `at`: their positions in
+// the load, if KNOWN_INDICES.
 typedef struct {
   uint max, min;
 } POSITIONS;
@@ -134,7 +134,7 @@ FN uint extremes_of_load(uint4 v, int count, KEY* max_key, KEY* min_key, POSITIO
 #endif
 }
 
-// The `count` elements of a load, of which the first is element `place`.
+// Adds the `count` elements of a load, the first of which has this index.
 FN EXTREMES_STATE accumulate(EXTREMES_STATE state, uint4 v, uint index, int count) {
   KEY max_key;
   KEY min_key;
@@ -163,7 +163,7 @@ FN EXTREMES_STATE accumulate(EXTREMES_STATE state, uint4 v, uint index, int coun
   return state;
 }
 
-// What is known of a part of the array: places are those of elements.
+// The state of any part of the array, which combine() combines.
 typedef struct {
   KEY max_key, min_key;
   uint max_index, min_index;
@@ -208,7 +208,7 @@ FN EXTREMES_STATE empty_extremes(void) {
 }
 
 #if LOADS_KEPT
-// The first element with the end's key.
+// The index of the first element of the load that has the extreme's key.
 FN uint index_of(EXTREME extreme, uint of_min) {
   uint at = extreme.index;
 #pragma unroll
@@ -232,7 +232,7 @@ FN MIN_MAX_STATE result_of(EXTREMES_STATE state) {
   return found;
 }
 
-// What a group's sub-groups found, or its work-items, where there are no sub-groups.
+// Local memory for the states of a group's sub-groups, or of its work-items if there are no sub-groups.
 #define MEMBERS (GROUP_SIZE / LANES)
 typedef struct {
   KEY max_key[MEMBERS], min_key[MEMBERS];
@@ -284,7 +284,7 @@ FN MIN_MAX_STATE combine_keys_of_lanes(MIN_MAX_STATE found) {
   found.min_key = min_key;
   return found;
 }
-// NaNs are rare.
+// NaNs are rare: one ballot skips the work for them.
 FN uint any_nan_in_lanes(MIN_MAX_STATE found) { return FLOATS && subgroup_ballot(found.first_nan != NO_INDEX) != 0; }
 FN MIN_MAX_STATE combine_nans(MIN_MAX_STATE found) {
   found.first_nan = subgroup_min_u32(found.first_nan);
@@ -300,20 +300,20 @@ FN MIN_MAX_STATE combine_lanes(MIN_MAX_STATE found) {
 FN MIN_MAX_STATE combine_lanes(MIN_MAX_STATE found) { return found; }
 #endif
 
-// Of all work-items of the group, each of which comes here: known to the first sub-group.
+// Combines the states of all work-items of the group, which all call it. The result is valid in the first sub-group.
 FN MIN_MAX_STATE combine_group(LOCAL BEST* best, MIN_MAX_STATE found) {
 #if LANES > 1
   const uint lane = local_id() & (LANES - 1);
   uint any_nan = any_nan_in_lanes(found);
   found = combine_keys_of_lanes(found);
-  put_keys(best, local_id() / LANES, found);  // by all lanes, who know it: sooner than by one
+  put_keys(best, local_id() / LANES, found);  // all lanes store the same words: faster than a branch
   if (any_nan) found = combine_nans(found);
   if (FLOATS) put_nans(best, local_id() / LANES, found);
   barrier_local();
   if (local_id() >= LANES) return found;
   found = identity();
   if (FLOATS && lane < MEMBERS) found.first_nan = best->first_nan[lane];
-#if !INDICES && MEMBERS <= (BITS == 64 ? 8 : 16)  // sooner than by the sub-group
+#if !INDICES && MEMBERS <= (BITS == 64 ? 8 : 16)  // faster than a reduction by the sub-group
   any_nan = any_nan_in_lanes(found);
 #pragma unroll
   for (uint i = 0; i < MEMBERS; ++i) found = combine_keys(found, keys_in(best, i));
@@ -344,7 +344,7 @@ FN MIN_MAX_STATE combine_group(LOCAL BEST* best, MIN_MAX_STATE found) {
 #endif
 }
 
-// A record (layout.h), for the host: what one launch found of its elements, which may be a part of the array.
+// Writes the record (layout.h) that the host reads: the extremes of this launch's elements.
 FN void write_record(GLOBAL ulong* record, MIN_MAX_STATE found) {
   record[RECORD_MAX_KEY] = (ulong)(long)found.max_key;
   record[RECORD_MIN_KEY] = (ulong)(long)found.min_key;
@@ -352,7 +352,7 @@ FN void write_record(GLOBAL ulong* record, MIN_MAX_STATE found) {
   record[RECORD_NANS] = (ulong)found.nans << 32 | found.first_nan;
 }
 
-// A group's slot (meet.h): four words of 32 bits, and of 31 bits, which indices and numbers of NaNs have.
+// A group's slot (meet.h) has four words, each of 32 bits of a key or a count and 31 bits of an index or a count.
 FN ulong slot_word(MIN_MAX_STATE found, uint i) {
 #if BITS == 64
   const KEY key = i < 2 ? found.max_key : found.min_key;
@@ -385,7 +385,7 @@ FN MIN_MAX_STATE state_in_slot(const ulong* words) {
   return found;
 }
 
-// By the first sub-group, whose lanes all know what was found: a lane for each word.
+// Publishes the group's state, which all lanes of the first sub-group have: a lane stores each word.
 FN void publish(GLOBAL ulong* slot, MIN_MAX_STATE found) {
 #if LANES > 1
   if (local_id() < RECORD_EXTREMES) publish_word(&slot[local_id()], slot_word(found, local_id()));

@@ -22,7 +22,7 @@
 namespace samesum::statistics {
 namespace {
 
-// Whether a group may wait for others: the device holds two at least, and lets them see what others store.
+// Whether a group may poll words of other groups: the device holds at least two groups, and has 64-bit atomic operations.
 bool can_poll(const DeviceInfo& info) {
   return info.has(Capability::subgroups) && info.has(Capability::int64_atomics) && info.compute_units > 1 && info.max_group_size >= 1024;
 }

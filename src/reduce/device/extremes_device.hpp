@@ -16,25 +16,25 @@
 
 namespace samesum::statistics {
 
-/// The extremes of data that lie in device memory, prepared once and launched as often as one likes. One launch at a time.
+/// The extremes of an array in device memory: prepared once, launched any number of times, one launch at a time.
 class DeviceExtremes {
  public:
-  /// `elements`: for so many, or about so many, it is to be fast.
+  /// `elements`: the size for which it is to be fast.
   /// @throws Error (usage) for a group size that the device cannot run; Error (device) where the kernel cannot be built.
   DeviceExtremes(device::Device& device, DType type, const Tuning& options, std::uint64_t elements, ops::Extrema ends = {});
 
-  /// Builds all that a launch may take, of arrays with strides too where these are `strided`: launches then build nothing.
+  /// Builds all kernels that a launch may need, with those for strided arrays if `strided`: launches then build nothing.
   void prepare_all(bool strided);
 
-  /// Enqueues the search; the ExtremaRecord goes to `record`, or to where result() finds it. Allocates nothing, waits for nothing; builds
-  /// what the first array with a stride takes, or of many more elements than were announced, unless prepare_all() has.
+  /// Enqueues the search; the ExtremaRecord goes to `record`, or to where result() finds it. Allocates nothing, waits for nothing. Builds the
+  /// kernel for the first strided array, or for the first one that is much larger than expected, unless prepare_all() has.
   void launch(const device::Run& data, const device::Place* record = nullptr);
-  /// What the last launch found that had no other place; waits for it.
+  /// Waits for the last launch without a `record`, and returns what it found.
   ExtremaRecord result();
 
   /// "groups=264 group_size=256 loads=2"
   std::string text() const;
-  /// The kernel of the last launch, or the first to be expected.
+  /// The entry of the last launch's kernel; before the first launch, of the one to be expected.
   std::string_view entry() const noexcept { return entry_; }
 
  private:

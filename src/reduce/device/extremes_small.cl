@@ -1,7 +1,7 @@
-// The extremes of little data, as extremes.cl has them: a group for each tile, which it holds in registers. There are no loops, as nothing
-// here would hide what a processor takes to fetch them.
+// The extremes of small arrays, after extremes.cl: a group for each tile, all of which is in registers. There are no loops, because in so short a
+// kernel nothing hides the latency of fetching their instructions.
 
-// The ends of a tile's loads, of which load k begins with element `places[k]`, and whether there is a NaN: then they mean nothing.
+// The extremes of a tile, whose load k begins at index `indices[k]`. Returns whether there is a NaN; then the extremes are not valid.
 FN uint extremes_of_tile(const uint4* v, const uint* indices, EXTREMES_STATE* state) {
 #if !INDICES && FLOATS && BITS == 32 && NAN_EXTREMES
   uint high = v[0].x;
@@ -28,7 +28,7 @@ FN uint extremes_of_tile(const uint4* v, const uint* indices, EXTREMES_STATE* st
 #endif
 }
 
-// By a sub-group, whose lanes all know what was found: a lane for each word of the result.
+// Writes the result by a sub-group whose lanes all have the state: a lane stores each word.
 FN void write_words(GLOBAL ulong* to, MIN_MAX_STATE found, uint count) {
   const uint lane = local_id();
   found = completed(found, count);
@@ -40,7 +40,7 @@ FN void write_words(GLOBAL ulong* to, MIN_MAX_STATE found, uint count) {
   if (lane <= NAN_COUNT) atomic_store_global64(to, word);
 }
 
-// Of contiguous elements, one load of 16 bytes at least. Work-items beyond the last load take that one again, which changes no extreme.
+// For contiguous arrays that have at least one aligned load of 16 bytes. Work-items beyond the last load read it again, which changes no extreme.
 KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT)
 void extremes_small(GLOBAL const uchar* data, ulong offset, uint head, uint count, GLOBAL ulong* slots, GLOBAL uchar* results,
                      ulong result_offset) {
@@ -66,7 +66,7 @@ void extremes_small(GLOBAL const uchar* data, ulong offset, uint head, uint coun
 #pragma unroll
   for (int k = 0; k < LOADS; ++k) indices[k] = head + min_u32(first + k * GROUP_SIZE, last) * ELEMENTS_PER_LOAD;
   EXTREMES_STATE state = empty_extremes();
-  if (extremes_of_tile(v, indices, &state)) {  // once more, with more care, and each load by one work-item
+  if (extremes_of_tile(v, indices, &state)) {  // again, with NaNs counted, and each load by one work-item only
     state = empty_extremes();
 #pragma unroll 1
     for (uint at = first; at < first + TILE - local_id() && at <= last; at += GROUP_SIZE) {
@@ -74,7 +74,7 @@ void extremes_small(GLOBAL const uchar* data, ulong offset, uint head, uint coun
     }
   }
   MIN_MAX_STATE found = result_of(state);
-  if (!whole) {  // elements before the first load, and behind the last
+  if (!whole) {  // elements before the first load and after the last
     const uint item = group_id() * GROUP_SIZE + local_id();
     const uint rest = head + (last + 1) * ELEMENTS_PER_LOAD + item;
     state = empty_extremes();

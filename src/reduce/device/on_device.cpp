@@ -1,5 +1,5 @@
-// Sums, dot products and statistics of whole arrays on a device that runs kernels: of arrays in host memory chunk by chunk, of arrays in
-// its own memory part by part; of what a formula gives.
+// Sums, dot products and statistics of whole arrays on a device that runs kernels: arrays in host memory chunk by chunk, arrays in its own memory
+// part by part; and values of a formula.
 #include "core/array/pack.hpp"
 #include "reduce/collect.hpp"
 #include "reduce/device/collect_device.hpp"
@@ -46,8 +46,8 @@ class Times {
   std::vector<device::Mark> marks_;
 };
 
-// Runs a pass over host data, and over `b` where that is not null, chunk by chunk; `take` gets the results in order. There are two of
-// everything: while the device works on one chunk, the next one is uploaded, and results are fetched a chunk later.
+// Runs a pass over host data, and over `b` if that is not null, chunk by chunk; calls `take` with the results in order. Everything exists twice:
+// while the device works on one chunk, the next one is uploaded, and results are read one chunk later.
 template <class Take>
 void for_chunks(View a, const View* b, device::Device& device, const CollectOptions& options, Report* report, const Take& take) {
   const std::uint64_t element = size_of(a.type());
@@ -91,7 +91,7 @@ void for_chunks(View a, const View* b, device::Device& device, const CollectOpti
   times.tell(lanes.front().pass);
 }
 
-// The same of arrays that lie on the device; `b` is `a` where there is one. The pass is kept for the next call of its kind.
+// The same for arrays in device memory; `b` is `a` if there is only one. The pass is kept for the next call of its kind.
 template <class Take>
 void for_parts(const device::Run& a, const device::Run& b, DType type, bool two, device::Device& device, const CollectOptions& options,
                Report* report, const Take& take) {
@@ -115,7 +115,7 @@ void for_parts(const device::Run& a, const device::Run& b, DType type, bool two,
   device.plans().give_back(name, std::move(pass));
 }
 
-// The same of terms.
+// The same for terms.
 template <class Take>
 void for_terms(Terms& terms, const CollectOptions& options, std::uint64_t most, Report* report, const Take& take) {
   device::Device& device = terms.device();

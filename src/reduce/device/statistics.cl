@@ -1,17 +1,17 @@
-// What one asks of an array, in one pass: extremes with their indices, exact sums of elements and of products, counts. In one launch where
-// the device adds 64-bit integers atomically.
+// Statistics of an array in one pass: extremes with their indices, exact sums of elements and of products, counts. One launch, if the device has
+// 64-bit atomic additions.
 //
-// Extremes are kept in registers, as keys (extremes.h). Exact sums are histograms of mantissas by exponent, in local memory (bins.h): no
-// branch depends on a finite element. Where the device has doubles, most floats are added up in registers before (window.h). Each group
-// makes digits of its rows (layout.h), adds them to the counted words of all groups, and publishes its extremes in a slot (meet.h). The group that
-// draws the last ticket gathers them and, where ROUND, rounds the sum. Without 64-bit atomic operations each group writes a record, and a second
-// launch adds the records up.
+// Extremes stay in registers, as keys (extremes.h). Exact sums are histograms of mantissas by exponent in local memory (bins.h): no branch depends
+// on the value of a finite element. If the device has float64, most floats are first added up in registers (exponent_window.h). Each group turns
+// its rows into digits (layout.h), adds them to the counted words of all groups, and publishes its extremes in a slot (meet.h). The group that
+// draws the last ticket gathers them and, if ROUND, rounds the sum. Without 64-bit atomic operations each group writes a record, and a second
+// launch adds up the records.
 //
 // Defined by the host, beside what elements.h takes: EXTREMES, SUM, PRODUCTS, NONZEROS (what is wanted), DOT (products are a·b; else
 // squares), ROUND (the sum goes to a SumRecord too), STRIDED, CACHED (walk.h), GROUP_SIZE, RESIDENT, LOADS (of 16 bytes, in flight), STEPS (of
 // LOADS, to a tile), COLUMN_BITS, WINDOWS.
 
-// The arrays, as the kernel's first parameters. Where TERM, the formula's (term.hpp).
+// The arrays: the kernel's first parameters. If TERM, those of the formula (term.hpp).
 #if !TERM
 #define ARRAYS (DOT ? 2 : 1)
 #define TERM_PARAMETERS \
@@ -27,8 +27,8 @@
 #define RECORD (RECORD_EXTREMES + WORDS)
 #define WORDS_EACH ((WORDS + GROUP_SIZE - 1) / GROUP_SIZE)
 
-#define STEP (GROUP_SIZE * LOADS)  // 16-byte loads that a group takes in one go
-// Local memory: bins; after them what the group's choice of extremes takes, or the rounding (in loads of 16 bytes).
+#define STEP (GROUP_SIZE * LOADS)  // 16-byte loads that a group has in flight
+// The size of local memory in units of 16 bytes: first for bins; later the same memory serves to combine extremes, and to round.
 #define BIN_LOADS ((ALL_BINS * COLUMNS + 3) / 4)
 #define BEST_LOADS (GROUP_SIZE / LANES * 2)
 #if ROUND
@@ -51,7 +51,7 @@ typedef struct {
   uint nonzeros;
 } STATE;
 
-// `count` elements of a load, of which the first is element `place`. A single one goes to the bins.
+// Adds `count` elements of a load, the first of which has this index. A single element goes to the bins.
 FN STATE accumulate_load(LOCAL uint* column, LOCAL uint* counters, uint4 v, uint4 w, uint index, int count, STATE state) {
 #if SUM || PRODUCTS
   if (count == ELEMENTS_PER_LOAD) {
@@ -73,7 +73,7 @@ FN STATE accumulate_load(LOCAL uint* column, LOCAL uint* counters, uint4 v, uint
   return state;
 }
 
-// Where loads were not kept, places are those of loads until one work-item reads them again.
+// If loads were not kept, indices are those of the loads' first elements until the loads are read again here.
 #if EXTREMES
 FN uint index_again(KEY key, uint index, uint of_min, ARRAY a, WALK walk, ulong count) {
   uint at = index;
@@ -95,7 +95,7 @@ FN MIN_MAX_STATE with_indices(MIN_MAX_STATE found, ARRAY a, WALK walk, ulong cou
 }
 #endif
 
-// Word i of those that are added up, of a group.
+// Word i of the group's words that are added up.
 FN long word_of_rows(LOCAL const long* rows, uint i) {
 #if SUM
   if (i < SUM_DIGITS) return digit_of_rows(rows, SUM_ROWS, SUM_ROW_BITS, (int)i);
@@ -116,10 +116,10 @@ FN void round_words(GLOBAL uchar* record, ulong record_offset, ulong count, int 
 
 // Words of `schedule`: zero before the first launch, and again after each.
 #define TICKETS 0  // groups that have added their words
-#define TILES 1    // tiles that were drawn, beyond the one that each group starts with
+#define TILES 1    // tiles drawn, in addition to each group's first tile
 
-// Of `count` elements; with extremes under 2^32. There are `loads` loads of 16 bytes; other elements are taken one by one. For the other
-// arguments see walk.h. Groups draw their tiles one by one, in the order of memory: reading stays in step all over the device, and no group
+// For `count` elements, with extremes fewer than 2^31. `loads` loads of 16 bytes are read; the other elements are read one by one. walk.h has
+// the other arguments. Groups draw tiles from a counter, in the order of memory: all groups read from neighbouring addresses, and no group
 // waits for a slower one.
 KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT)
 void statistics(TERM_PARAMETERS, ulong row_length, uint head, ulong row_loads, ulong loads, ulong count, GLOBAL ulong* slots,
@@ -171,7 +171,7 @@ void statistics(TERM_PARAMETERS, ulong row_length, uint head, ulong row_loads, u
   uint filled = 0;  // steps in the running sums
   uint begun = 0;
 #endif
-  // Elements before the first load, then loads, then what is left: in this order, as of equal elements the first counts.
+  // Elements before the first load, loads, the rest: in this order, because the first index of equal elements is the result.
 #if !STRIDED
   for (uint i = (uint)global_id(); i < head; i += (uint)global_size()) {
     const uint4 x = load_of((WORD)element_at(left, walk, i));
@@ -212,7 +212,7 @@ void statistics(TERM_PARAMETERS, ulong row_length, uint head, ulong row_loads, u
       barrier_local();
       tile = drawn[room & 1];
     }
-    if (tile >= tiles && room >= ROOM_TILES / 2) break;  // there is room for what is left
+    if (tile >= tiles && room >= ROOM_TILES / 2) break;  // the bins have room for the rest
 #if !FLOATS
     state.sums = flush_integers(column, state.sums);
 #endif
@@ -222,7 +222,7 @@ void statistics(TERM_PARAMETERS, ulong row_length, uint head, ulong row_loads, u
 #if WINDOWS
   flush_together(column, state.sums.window);
 #endif
-  // What is left: less than a step, and what rows have before and behind their loads; or everything, of few elements.
+  // The rest: less than a step, and the elements of rows before and after their loads; or all elements, if there are few.
   const ulong in_steps = (ulong)steps * STEP;
   ulong rest = count - (STRIDED ? 0 : head) - in_steps * ELEMENTS_PER_LOAD;
   ulong next = global_id();
@@ -312,7 +312,7 @@ void statistics(TERM_PARAMETERS, ulong row_length, uint head, ulong row_loads, u
 #endif
 }
 
-// The second launch, where groups cannot add to the same words: a work-item for each of them.
+// The second launch, for devices without 64-bit atomic operations: a work-item for each word.
 KERNEL FIXED_GROUP(GROUP_SIZE, 1)
 void statistics_combine(GLOBAL ulong* records, uint groups, GLOBAL uint* schedule, GLOBAL ulong* result, GLOBAL uchar* record,
                         ulong record_offset, ulong count, int skip_nans) {

@@ -1,5 +1,5 @@
-// Exact sums of elements and of their products, as a work-item carries them along: to bins (bins.h), or in registers where that is exact
-// (window.h); those of integers always.
+// A work-item's exact sums of elements and of their products. They are in bins (bins.h), or in registers while that is exact
+// (exponent_window.h); sums of integers are always in registers.
 
 typedef struct {
   uint other;  // not 0: saw anything but -0.0 and NaN
@@ -25,7 +25,7 @@ FN SUMS_STATE empty_sums(void) {
 }
 
 #if FLOATS
-// Adds the sum and the product of finite elements. Others become -0.0, which counts for nothing, and are left to count_special().
+// Adds a finite element and a product. Infinities and NaNs are replaced by -0.0, which adds nothing; count_special() counts them.
 FN SUMS_STATE add_exactly(LOCAL uint* column, WORD x, WORD y, SUMS_STATE state) {
   const uint special = is_special(x) | (DOT && is_special(y));
   const WORD a = special ? SIGN_BIT : x;
@@ -43,10 +43,10 @@ FN SUMS_STATE add_exactly(LOCAL uint* column, WORD x, WORD y, SUMS_STATE state) 
   return state;
 }
 
-// Counts what is no finite number: an element, or a product.
+// Counts an element or a product that is an infinity or a NaN.
 FN SUMS_STATE count_special(LOCAL uint* counters, WORD x, WORD y, SUMS_STATE state) {
 #if DOT
-  // Infinity times zero is none either.
+  // Infinity times zero is a NaN too.
   const uint nan = is_nan(x) | is_nan(y) | ((is_special(x) | is_special(y)) & (is_zero(x) | is_zero(y)));
   const uint special = is_special(x) | is_special(y);
   const uint negative = sign_of(x ^ y) & 1;
@@ -96,7 +96,7 @@ FN SUMS_STATE add_exactly(LOCAL uint* column, WORD x, WORD y, SUMS_STATE state) 
 #endif
 
 #if PACKED
-// Nothing is lost in 32 bits but of products of 16 bits.
+// A load's sum fits into 32 bits, and so does its sum of products of 8 bits.
 FN SUMS_STATE add_load(LOCAL uint* column, LOCAL uint* counters, uint4 v, uint4 w, SUMS_STATE state) {
   int sum = 0;
   int products = 0;
@@ -125,20 +125,20 @@ FN SUMS_STATE add_load(LOCAL uint* column, LOCAL uint* counters, uint4 v, uint4 
 }
 #else
 #if FLOATS && BITS == 16
-// Whether any element of a load is no finite number: adding one to exponent fields carries out of those.
+// Whether any element of a load is an infinity or a NaN: adding one to its exponent field carries out of the field.
 FN uint any_special_of(uint4 v) {
   const uint fields = INFINITE << 16 | INFINITE, ones = HIDDEN << 16 | HIDDEN;
   const uint carries = ((v.x & fields) + ones) | ((v.y & fields) + ones) | ((v.z & fields) + ones) | ((v.w & fields) + ones);
   return (carries & 0x80008000u) != 0;
 }
-// The load with -0.0, which counts for nothing, in place of what is no finite number.
+// The load with -0.0, which adds nothing, in place of infinities and NaNs.
 FN uint finite_of(uint x) {
   const uint fields = INFINITE << 16 | INFINITE, ones = HIDDEN << 16 | HIDDEN;
   const uint special = ((((x & fields) + ones) & 0x80008000u) >> 15) * 0xffffu;
   return (x & ~special) | (special & 0x80008000u);
 }
 FN uint4 all_finite_of(uint4 v) { return make_uint4(finite_of(v.x), finite_of(v.y), finite_of(v.z), finite_of(v.w)); }
-// Not 0: any is not -0.0.
+// Not 0 if any element is not -0.0.
 FN uint others_of(uint4 v) { return (v.x ^ 0x80008000u) | (v.y ^ 0x80008000u) | (v.z ^ 0x80008000u) | (v.w ^ 0x80008000u); }
 #endif
 
@@ -171,7 +171,7 @@ FN SUMS_STATE add_load_to_bins(LOCAL uint* column, LOCAL uint* counters, uint4 v
 #endif
 
 #if WINDOWS
-// Adds a load to the running sums, or to the bins. One less than a size class makes a zero's the greatest unsigned and the least signed.
+// Adds a load to the running sums or to the bins. A zero has size class 0: less one, it is the greatest unsigned and the lowest signed number.
 FN SUMS_STATE add_load(LOCAL uint* column, LOCAL uint* counters, uint4 v, uint4 w, SUMS_STATE state) {
 #if EXPONENT_BITS == 5 && !DOT
   // All finite numbers lie in the window.
@@ -229,7 +229,7 @@ FN SUMS_STATE add_load(LOCAL uint* column, LOCAL uint* counters, uint4 v, uint4 
 #endif
 
 #if !FLOATS
-// Moves what is in registers to the bins.
+// Moves the sums in registers to the bins.
 FN SUMS_STATE flush_integers(LOCAL uint* column, SUMS_STATE state) {
   const long words[6] = {state.sum0, state.sum1, state.product0, state.product1, state.product2, state.product3};
 #pragma unroll

@@ -13,7 +13,7 @@ Walk walk_of(const device::Device& device, const device::Run& a, const device::R
   const auto head = in_loads ? std::min<std::uint64_t>((16 - beyond(a)) % 16 / element, a.length()) : 0;
   const std::uint64_t row_loads = in_loads ? (a.length() - head) / in_load : 0, singles = a.length() - row_loads * in_load;
   if (in_loads && a.rows() == 1) return {a.count, row_loads, row_loads, static_cast<std::uint32_t>(head), false};
-  // Loads, where they leave little of a row; and nothing, where indices are to grow.
+  // By loads, if these leave few elements of a row; if `ordered`, none.
   constexpr std::uint64_t kFew = 8;
   const bool by_loads = row_loads != 0 && (ordered ? singles == 0 : singles * kFew <= a.length());
   if (by_loads) return {a.length(), row_loads, a.rows() * row_loads, static_cast<std::uint32_t>(head), true};

@@ -1,8 +1,8 @@
-// How a kernel walks arrays: in loads of 16 bytes where elements follow one another, else element by element.
+// How a kernel reads arrays: contiguous elements by loads of 16 bytes, others one by one.
 //
-// Stands after elements.h. An array is rows of `length` elements, `row_stride` bytes apart, in which elements lie `stride` bytes apart:
-// element i is number i % length of row i / length. Where it is not STRIDED, it is one row without a gap.
-// Where TERM, elements are what a formula gives, and all that concerns an ARRAY is written for it (term.hpp): it stands after this file.
+// Follows elements.h. An array consists of rows of `length` elements. Rows are `row_stride` bytes apart, and elements of a row `stride` bytes:
+// element i is element i % length of row i / length. If not STRIDED, the array is one contiguous row.
+// If TERM, elements are values of a formula, and generated code that follows this file defines ARRAY and its functions (term.hpp).
 #if !TERM
 typedef struct {
   GLOBAL const uchar* first;
@@ -10,7 +10,7 @@ typedef struct {
 } ARRAY;
 #endif
 
-// Numbers by rows of so many.
+// Divides indices by a row length, by multiplication with its reciprocal.
 typedef struct {
   ulong length, reciprocal;
 } ROWS;
@@ -26,8 +26,8 @@ FN ulong row_number(ROWS rows, ulong i) {
   return row * rows.length > i ? row - 1 : row;
 }
 
-// What all arrays of a launch have in common. In a row stand `head` elements before the first whole 16 bytes, then `loads.length` loads;
-// where that is zero, a load is made of elements one by one.
+// What all arrays of a launch have in common. A row has `head` elements before the first aligned 16 bytes, then `loads.length` loads. If that is
+// zero, a load is assembled from single elements.
 typedef struct {
   ROWS elements, loads;
   uint head;
@@ -73,7 +73,7 @@ FN uint4 load_at(ARRAY a, WALK walk, ulong j) {
   return make_uint4(words[0], words[1], words[2], words[3]);
 }
 
-// The index of element s of those that the first `loads` loads have left: further loads, and what rows have before and behind theirs.
+// The index of element s of the rest after the first `loads` loads: the other loads, and the elements of rows before and after their loads.
 FN ulong index_of_rest(WALK walk, ulong loads, ulong all_loads, ulong s) {
   if (walk.loads.length == 0) return loads * ELEMENTS_PER_LOAD + s;
   const ulong in_loads = (all_loads - loads) * ELEMENTS_PER_LOAD;

@@ -1,4 +1,4 @@
-// How kernels walk arrays, as the host tells them.
+// The host's side of walk.h: how kernels read arrays.
 #pragma once
 
 #include "device/device.hpp"
@@ -13,10 +13,10 @@ namespace samesum::statistics {
 /// Most work-items of a group of these kernels.
 inline constexpr std::uint32_t kMaxGroupSize = 1024;
 
-/// Most elements of a launch that finds indices: these have 31 bits where groups meet (meet.h). A whole number of loads.
+/// The most elements of a launch that finds indices, which have 31 bits in slots (meet.h). A whole number of loads.
 inline constexpr std::uint64_t kMaxIndexed = INT32_MAX - 63;
 
-/// How a kernel walks an array, or two (walk.h).
+/// How a kernel reads one array, or two (walk.h).
 struct Walk {
   std::uint64_t row_length = 1, row_loads = 0;
   std::uint64_t loads = 0;  ///< in all
@@ -24,7 +24,7 @@ struct Walk {
   bool strided = false;  ///< else one row without a gap, of both arrays
 };
 
-/// Of one array, or of two with the same rows. `ordered`: indices grow along each work-item's way.
+/// For one array, or for two with the same rows. `ordered`: each work-item reads its elements in the order of their indices.
 Walk walk_of(const device::Device& device, const device::Run& a, const device::Run& b, DType type, bool ordered);
 
 }  // namespace samesum::statistics

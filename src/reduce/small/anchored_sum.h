@@ -1,11 +1,11 @@
-// Sums of float64 in registers, for small_sum.cl, after running_sum.h and fixed_point.h: as those sums, or begun with a power far above all
-// terms. Then what of a term is below the sum's last bit is its rest, which is exact, by five additions instead of eight (Rump, Ogita, Oishi,
-// "Accurate floating-point summation part I", SIAM J. Sci. Comput. 31, 2008). Such sums become fixed-point numbers (fixed_sum.h).
-#define SUMS 2  // in which a work-item leaves its share
+// Sums of float64 in registers, for small_sum.cl, after running_sum.h and fixed_point.h: running sums, or anchored ones, which begin with a power
+// far above all terms. The part of a term below an anchored sum's last bit is its rest: exact, and found by five additions instead of eight (Rump,
+// Ogita, Oishi, "Accurate floating-point summation part I", SIAM J. Sci. Comput. 31, 2008). Anchored sums become fixed-point numbers (fixed_sum.h).
+#define SUMS 2  // float64 numbers of a work-item's share
 
 typedef struct {
   RUNNING running;
-  uint left;  // the bits in which any sum's upper half has differed from the power's; all, where there was anything that is no number
+  uint left;  // bits in which the upper half of any sum differed from the power's; all bits after an infinity or a NaN
 } SHARE;
 
 FN SHARE empty_share(uint zero) {
@@ -37,7 +37,7 @@ FN void begin_anchored(SHARE* share, double power) {
   share->running.up = share->running.down = -0.0;
 }
 
-// `next`: the sum with the term; `rest`: what is lost of it.
+// `next`: the rounded sum with the term; `rest`: the term's part that it lacks.
 FN void add_to_anchored(SHARE* share, double next, double rest, double power) {
   share->running.sum = next;
   share->running.down = add_down_f64(share->running.down, rest);
@@ -45,10 +45,10 @@ FN void add_to_anchored(SHARE* share, double next, double rest, double power) {
   share->left |= (uint)(as_ulong(next) >> 32) ^ (uint)(as_ulong(power) >> 32);
 }
 
-// Rests are exact where all sums had the power's sign and exponent: then terms were less than they.
+// Rests are exact if all sums had the power's sign and exponent: then all terms were less than the sums.
 FN void end_anchored(SHARE* share, double power) {
   share->running.sum = add_rn_f64(share->running.sum, -power);
-  if (share->running.sum == 0 && share->running.up == 0) share->running.sum = share->running.up;  // -0.0 where all are
+  if (share->running.sum == 0 && share->running.up == 0) share->running.sum = share->running.up;  // -0.0 if all terms are
   if (share->left >> 20 != 0) share->running.up = as_double((ulong)0x7ff80000u << 32);
 }
 

@@ -1,4 +1,4 @@
-// Elements of sums of little data: float32. Rows of eight exponents.
+// Elements of sums of small arrays: float32. Rows of eight exponents.
 #define ELEMENT uint
 #define ELEMENTS_PER_LOAD 4
 #define ROW_BITS 8

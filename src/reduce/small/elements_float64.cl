@@ -1,4 +1,4 @@
-// Elements of sums of little data: float64. Rows of sixteen exponents.
+// Elements of sums of small arrays: float64. Rows of sixteen exponents.
 #define ELEMENT ulong
 #define ELEMENTS_PER_LOAD 2
 #define ROW_BITS 16

@@ -1,4 +1,4 @@
-// Elements of sums of little data: integers of BITS bits.
+// Elements of sums of small arrays: integers of BITS bits.
 #define ELEMENTS_PER_LOAD (128 / BITS)
 #define ROW_BITS 16
 #define ROW_BASE 1074

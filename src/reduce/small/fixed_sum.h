@@ -1,23 +1,23 @@
-// Sums as fixed-point numbers (fixed_point.h), for small_sum.cl. Their powers are those that the launch before has left. So all groups
-// know them before they have seen an element, and integer additions are all that sums need to meet: in a sub-group, in local memory, and in
-// a few words of global memory that groups add to.
+// Sums as fixed-point numbers (fixed_point.h), for small_sum.cl. The previous launch has stored their powers, so that all groups have the same
+// powers from the start. Sums are then combined by integer additions alone: in a sub-group, in local memory, and in a few counted words of global
+// memory.
 //
-// What fits is exact. Where anything does not, as the launch before was of other data, the group adds up its limbs (small_sum.cl), and
-// that launch takes longer; it leaves other powers, or the advice to do without for some launches.
+// Sums that fit are exact. If a sum does not fit, because the previous launch had other data, the group falls back to limbs (small_sum.cl), and
+// this launch takes longer; it stores other powers, or that some launches are to skip fixed-point numbers.
 //
-// Stands after the file of what is summed: FIRST_BITS; LOWER_BITS; UPPER_BITS, that the last word of a work-item's share has at most, with
-// the sign; LOWER_PIECES and UPPER_PIECES, in which words are added up; TERM_SCALE, the exponent of what shares are divided by; HEADROOM,
-// the bits that a sum may grow by, and more; term_of(); begin_anchored(), add_anchored(), end_anchored() and fixed_of_share().
-#define PIECE_BITS 21  // of which a group has 2^10 at most
+// Follows the file of the terms, which defines FIRST_BITS; LOWER_BITS; UPPER_BITS, the bits of the last word of a work-item's share with its sign;
+// LOWER_PIECES and UPPER_PIECES, in which words are added up; TERM_SCALE, the exponent that shares are divided by; HEADROOM, the bits that a sum
+// may grow by, and a margin; term_of(); begin_anchored(), add_anchored(), end_anchored() and fixed_of_share().
+#define PIECE_BITS 21  // a group adds at most 2^10 of them
 #define PIECE_MASK 0x1fffffu
-#define FINER_BITS (FIRST_BITS - LOWER_BITS)  // of the first word, that are below the last bit of its power
+#define FINER_BITS (FIRST_BITS - LOWER_BITS)  // bits of the first word below the last bit of its power
 #define BITS_OF(word) ((word) == 0 ? FIRST_BITS : LOWER_BITS)
 #define MASK_OF(word) (((long)1 << BITS_OF(word)) - 1)
 #define WORD_BITS (FIXED_WORDS == 2 ? 52 : 40)  // of a group's last word, with the sign
 #define TOTAL_BITS 52                           // the same of all groups' sum, which is to be rounded
 #define WORD_PIECES (FIXED_WORDS == 2 ? 3 : 2)
 
-// Moves to the next word what one has beyond its bits.
+// Carries: moves the bits of each word beyond its width to the next word.
 FN FIXED carried(FIXED sum) {
 #pragma unroll
   for (int i = 0; i < UPPER; ++i) {
@@ -27,7 +27,7 @@ FN FIXED carried(FIXED sum) {
   return sum;
 }
 
-// Adds a term; says whether that is exact.
+// Adds a term; returns whether that is exact.
 FN uint add_to_fixed(FIXED* sum, double term, double upper) {
   uint fits = 1;
 #pragma unroll
@@ -47,8 +47,8 @@ FN uint add_to_fixed(FIXED* sum, double term, double upper) {
   return fits && term == 0;
 }
 
-// What a group has in local memory: three pieces of each word, and two words that are set where anything has failed, and where there was
-// anything but -0.0.
+// A group's words in local memory: three pieces of each word; a word that is set if any work-item has failed, and one if any term was not
+// -0.0.
 #define GROUP_FAILED (3 * FIXED_WORDS)
 #define GROUP_OTHER (GROUP_FAILED + 1)
 
@@ -70,7 +70,7 @@ FN void add_pieces(LOCAL uint* group, FIXED sum, const int upper_pieces) {
   if (lane < GROUP_FAILED) atomic_add_local32(&group[lane], mine);
 }
 
-// The sub-group's sum of numbers of 53 bits.
+// The sub-group's sum of 53-bit numbers.
 FN long add_words(ulong word) {
   const uint low = subgroup_add_u32((uint)word & 0x7ffffffu);
   return (long)((ulong)(long)(int)subgroup_add_u32((uint)(word >> 27)) << 27) + low;
@@ -157,7 +157,7 @@ FN FIXED joined(FIXED sum, const ulong* parts) {
   return carried(sum);
 }
 
-// Adds the group's sum; if it has failed, that alone.
+// Publishes the group's sum, or that it has failed.
 FN void publish_fixed(GLOBAL ulong* meeting, FIXED sum) {
   const uint lane = local_id();
   if (lane > FIXED_PARTS) return;
@@ -175,7 +175,7 @@ FN void publish_failure(GLOBAL ulong* meeting) {
 }
 
 // Adds the sums of all other groups. By the first sub-group.
-#define HALF_BITS (FIXED_WORDS == 2 ? 29 : 30)  // of all copies' parts, these add up in 32
+#define HALF_BITS (FIXED_WORDS == 2 ? 29 : 30)  // the lower halves of all copies' parts add up in 32 bits
 FN FIXED gather_fixed(GLOBAL ulong* meeting, uint others, FIXED sum) {
   const uint place = local_id() % COPY_WORDS;
   const uint groups = place <= FIXED_PARTS ? (others + (COPIES - 1) - local_id() / COPY_WORDS) / COPIES : 0;
@@ -185,7 +185,7 @@ FN FIXED gather_fixed(GLOBAL ulong* meeting, uint others, FIXED sum) {
 #pragma unroll
   for (int p = 0; p < FIXED_PARTS; ++p) {
     parts[p] = subgroup_add_u32(place == (uint)p ? low : 0);
-    if (FIXED_WORDS > 2 && p == 3) continue;  // the short one
+    if (FIXED_WORDS > 2 && p == 3) continue;  // the short part has no upper half
     const int high = (int)(p < FIXED_PARTS - 1 ? (uint)(word >> (COUNT_BITS + HALF_BITS)) : (uint)((long)word >> (COUNT_BITS + HALF_BITS)));
     parts[p] += (ulong)(long)subgroup_add_s32(place == (uint)p ? high : 0) << HALF_BITS;
   }
@@ -197,8 +197,8 @@ FN FIXED gather_fixed(GLOBAL ulong* meeting, uint others, FIXED sum) {
   return sum;
 }
 
-// What is left of a sum: itself, and a SumRecord (samesum/sum.hpp). A word by each lane of a sub-group, all of which know the sum. `none`:
-// of no elements.
+// Stores the result: the sum's words, and a SumRecord (samesum/sum.hpp). All lanes of a sub-group have the sum; each lane stores a word. `none`:
+// there are no elements.
 FN GLOBAL ulong* place_of_word(GLOBAL ulong* result, GLOBAL ulong* record) {
   const uint lane = local_id(), in_record = lane >= FIXED_WORDS + 2;
   return (in_record ? record : result) + (lane == FIXED_WORDS + 1 ? ENTRIES : in_record ? lane - (FIXED_WORDS + 2) : lane);
@@ -212,7 +212,7 @@ FN void round_fixed(FIXED sum, uint field, uint none, GLOBAL ulong* to) {
     word = lane == (uint)i ? (ulong)sum.words[i] : word;
     any |= (ulong)sum.words[i];
   }
-  // The highest words that say anything, as two numbers, each exact as a float64.
+  // The two highest words in use, each exact as a float64.
   long below = (long)((ulong)(sum.words[0] & (((long)1 << FINER_BITS) - 1)) << (LOWER_BITS - FINER_BITS));
   sum.words[0] >>= FINER_BITS;
 #pragma unroll
@@ -227,7 +227,7 @@ FN void round_fixed(FIXED sum, uint field, uint none, GLOBAL ulong* to) {
   }
   long high = sum.words[UPPER], low = sum.words[UPPER - 1];
 #if FIXED_WORDS > 2
-  // The last bit may stand for all below, where 55 bits or more remain: what is rounded to fewer is rounded alike.
+  // If 55 bits or more remain, the last bit may be set in place of all bits below: the rounding to fewer bits is the same.
   long next = sum.words[UPPER - 2];
 #pragma unroll
   for (int i = 0; i < UPPER - 2; ++i) next |= sum.words[i] != 0;
@@ -244,9 +244,9 @@ FN void round_fixed(FIXED sum, uint field, uint none, GLOBAL ulong* to) {
   const double a = add_rn_f64(as_double(as_ulong(upper) + (ulong)high), -upper);
   const double b = add_rn_f64(as_double(as_ulong(lower) + (ulong)low), -lower);
   const uint negative_zero = any == 0 && !sum.other && !none;
-  // Of the numbers below and above, the one with an odd last bit: which the rounding to float32 takes as it would the sum itself.
+  // The sum rounded to odd: of the two neighbours, the one with an odd last bit. It rounds to float32 like the sum itself.
   const double down = add_down_f64(a, b), up = add_up_f64(a, b), odd = as_ulong(down) & 1 ? down : up;
-  // Known to all: or compilers make a branch for each lane of what follows.
+  // Computed by all lanes here: else compilers make a branch for each lane of the following selections.
   const ulong nearest = as_ulong(add_rn_f64(a, b));
   const uint high32 = materialize((uint)(nearest >> 32)), low32 = materialize((uint)nearest), float32 = materialize(as_uint((float)odd));
   const uint sign = (uint)negative_zero << 31;
@@ -255,21 +255,21 @@ FN void round_fixed(FIXED sum, uint field, uint none, GLOBAL ulong* to) {
   if (lane < FIXED_WORDS + 5) atomic_store_global64(to, word);
 }
 
-// What launches leave to the next: the exponent field of the upper power, for how many launches to do without, and the failures of late.
-// Where the last attempt failed, the next one has more room.
-#define STATE_WORDS 16  // words, so that those where groups meet lie in lines of their own
+// The state that a launch stores for the next: the exponent field of the upper power, the number of launches that are to skip fixed-point
+// numbers, and a count of recent failures. After a failure the next attempt has more room.
+#define STATE_WORDS 16  // so that counted words lie in other cache lines
 FN ulong state_of(uint field, uint pause, uint failures) { return (ulong)failures << 32 | pause << 16 | field; }
 FN uint field_of(ulong state) { return (uint)state & 0xffffu; }
 FN uint pause_of(ulong state) { return (uint)state >> 16; }
 FN uint failures_of(ulong state) { return (uint)(state >> 32); }
 
-// `greatest`: the exponent field of the greatest sum that is to be expected.
+// `greatest`: the exponent field of the greatest sum to be expected.
 FN ulong state_after(ulong state, uint tried, uint greatest) {
   const uint failures = tried ? min_u32(failures_of(state) + 2, 12) : failures_of(state);
   const uint pause = tried ? (1u << failures) / 4 : pause_of(state) - (pause_of(state) > 0);
   const int field = (int)greatest - TERM_SCALE + HEADROOM + (failures & 2 ? 8 : 0);
-  // The first word begins with the first digit or after it; the last one, of 64 bits and the sign where it becomes limbs, ends with the
-  // last or before; and powers have room on either side.
+  // The first word does not begin below the first digit. The last word, which has 64 bits and the sign as limbs, does not end above the last digit.
+  // Powers are in the range of float64.
   const int least = (FIXED_WORDS > 2 ? FIXED_WORDS * LOWER_BITS : LOWER_BITS + (ROW_BASE)) + 1 - TERM_SCALE;
   const int last = 32 * (DIGITS - 2) + (ROW_BASE), most = (last < 2030 ? last : 2030) - TERM_SCALE;
   return state_of((uint)(field < least ? least : field > most ? most : field), pause, failures);

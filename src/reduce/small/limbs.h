@@ -1,40 +1,40 @@
-// What sums of little data stand on (small_sum.cl): the tiles that groups read, and limbs of 16 bits, in which sums meet that nothing else can
-// hold. Limb i weighs 2^(ROW_BASE + 16 i - 1074). Stands after the file of what is summed (sums_*.cl, products_*.cl).
+// For small_sum.cl: the tiles that groups read, and limbs of 16 bits, which hold sums with any exponents.
+// Limb i weighs 2^(ROW_BASE + 16 i - 1074). Follows the file of the terms (sums_*.cl, products_*.cl).
 #define TILE (GROUP_SIZE * REALS)
 #define LIMBS (2 * DIGITS)
 #define ROOM_LIMBS ((LIMBS + 18 + SUBGROUP - 1) / SUBGROUP * SUBGROUP)  // so that a slot may begin at each limb
 #define SUBGROUPS (GROUP_SIZE / SUBGROUP)
 #define MAX_SUM_GROUPS 1024
 #define SLOT 8                   // words of a slot, of two limbs each
-#define WIDE (LIMBS + SUM_COUNTERS)  // words of what does not fit
+#define WIDE (LIMBS + SUM_COUNTERS)  // words of a wide slot
 
-// What a group has in local memory.
+// The words of a group in local memory.
 #define STORAGE_LIMBS 0
 #define STORAGE_COUNTERS (STORAGE_LIMBS + ROOM_LIMBS)
-#define STORAGE_OTHER (STORAGE_COUNTERS + SUM_COUNTERS)  // whether there was anything but -0.0 and NaN
-#define STORAGE_WIDE (STORAGE_OTHER + 1)             // whether any group has more to say than fits into a slot
+#define STORAGE_OTHER (STORAGE_COUNTERS + SUM_COUNTERS)  // whether any term was not -0.0 or NaN
+#define STORAGE_WIDE (STORAGE_OTHER + 1)             // whether any group has a wide slot
 #define STORAGE_FAILED (STORAGE_WIDE + 1)            // 1 and the number of other groups that failed; 0 if the sum as a fixed-point number is right
 #define STORAGE_ZERO (STORAGE_OTHER + 4)             // four zeros
-#define STORAGE_GROUP (STORAGE_ZERO + 4)             // what the group has of fixed-point numbers
-#define STORAGE_AGAIN (STORAGE_GROUP + FIXED_ROOM)   // what it has of them at the second attempt
-#define STORAGE_MARKS (STORAGE_AGAIN + FIXED_ROOM)   // bytes: which other groups are wide
-#define STORAGE_COLUMNS (STORAGE_MARKS + MAX_SUM_GROUPS / 4)  // where they are needed
+#define STORAGE_GROUP (STORAGE_ZERO + 4)             // the group's sum as a fixed-point number
+#define STORAGE_AGAIN (STORAGE_GROUP + FIXED_ROOM)   // the same at the second attempt
+#define STORAGE_MARKS (STORAGE_AGAIN + FIXED_ROOM)   // bytes: which other groups have wide slots
+#define STORAGE_COLUMNS (STORAGE_MARKS + MAX_SUM_GROUPS / 4)  // used only by terms that are added one by one
 #define STORAGE (STORAGE_COLUMNS + (SUM_COUNTERS + LIMBS) * COLUMNS)
 
-// The tile's terms: what real_of() makes of elements at the same place of `a` and `b`. Beyond the last there is -0.0, which counts for
-// nothing; of squares zero, whose sign nobody asks for. STRIDED: elements lie a stride apart; else they are contiguous, and the first lies at a
-// multiple of 16 bytes.
+// The tile's terms: real_of() makes each from the elements of `a` and `b` with the same index. Beyond the last element there is -0.0, which adds
+// nothing; for squares zero, as their sign does not matter. STRIDED: elements lie a stride apart. Else they are contiguous, and the first lies at
+// a multiple of 16 bytes.
 #define ABSENT_X (PRODUCTS && !DOT ? 0 : (ELEMENT)1 << (128 / ELEMENTS_PER_LOAD - 1))
 typedef struct {
   GLOBAL const uchar* first;
   long stride;
 } ARRAY;
 
-// Whether loads of the tile from element `first` on may stay in the cache (cache_policy.h); of two arrays half as many of each.
+// Whether loads of the tile from element `first` on may stay in the cache (cache_policy.h): of two arrays, half as many of each.
 #define IS_CACHED(first) (!STREAM || (first) < CACHED_LOADS / (DOT ? 2 : 1) * ELEMENTS_PER_LOAD)
 
 #if !STRIDED
-// A tile without a gap.
+// A whole tile of contiguous elements.
 FN void load_whole(REAL* v, ARRAY a, ARRAY b, ulong first) {
   GLOBAL const uint4* a_loads = (GLOBAL const uint4*)a.first + first / ELEMENTS_PER_LOAD + local_id();
   GLOBAL const uint4* b_loads = (GLOBAL const uint4*)b.first + first / ELEMENTS_PER_LOAD + local_id();
@@ -79,10 +79,10 @@ FN void load_tile(REAL* v, ARRAY a, ARRAY b, ulong first, ulong count) {
   }
 }
 
-// Adds the tile to the work-item's column; says whether there was anything but -0.0 and NaN.
+// Adds the tile to the work-item's column; returns whether any term was not -0.0 or NaN.
 FN uint add_to_columns(LOCAL uint* storage, const REAL* v) {
   LOCAL uint* column = storage + STORAGE_COLUMNS + SUM_COUNTERS * COLUMNS + (local_id() & (COLUMNS - 1));
-  // Little code: a loop, and terms that move up.
+  // A loop that moves the terms up keeps the code short.
   REAL left[REALS];
 #pragma unroll
   for (int i = 0; i < REALS; ++i) left[i] = v[i];
@@ -106,8 +106,8 @@ FN void add_limbs(LOCAL uint* storage, long value, uint position) {
 
 // Adds the sub-group's sums to limbs.
 //
-// With C = 1.5 * 2^k far above |x|, the float64 x + C is C plus x rounded to C's last bit: its own bits, as an integer, are those of C plus
-// that multiple. So integers add up the upper part of each sum, and x - ((x + C) - C) is the exact rest, for which a smaller C is next.
+// With C = 1.5 * 2^k far above |x|, the float64 x + C is C plus x rounded to C's last bit: its bits, as an integer, are those of C plus
+// that multiple. So integers add up the upper part of each sum. x - ((x + C) - C) is the exact rest, which is added with a smaller C.
 #define LOWEST_FIELD (ROW_BASE < 0 ? 0u : ROW_BASE + 1u)
 FN void spread(double* sums, LOCAL uint* storage) {
   for (;;) {
@@ -120,7 +120,7 @@ FN void spread(double* sums, LOCAL uint* storage) {
 #endif
     greatest = subgroup_max_u32(greatest);
     if (greatest == 0) break;
-    // C's last bit is not below that of limb 0. That is the same in the lowest two binades: there C may be in the first and go down.
+    // C's last bit is not below the last bit of limb 0. The lowest two binades have the same last bit: so C may be in the first of them.
     const uint lowest = ROW_BASE <= 0 && greatest >> 20 == 0;
     const uint field = lowest ? 1 : max_u32((greatest >> 20) + 1 + SUMS, LOWEST_FIELD);
     const ulong c = (ulong)(field << 20 | (lowest ? 0 : 0x00080000u)) << 32;
@@ -171,14 +171,14 @@ FN uint used_limbs(LOCAL const uint* storage) {
   return end << 16 | first;
 }
 
-// What the group knows, as entries.
+// Entry i of the group's sum.
 FN long entry_of(LOCAL const uint* storage, uint i) {
   LOCAL const int* limbs = (LOCAL const int*)storage + STORAGE_LIMBS;
   if (i >= DIGITS) return i - DIGITS == COUNTER_OTHERS ? storage[STORAGE_OTHER] : storage[STORAGE_COUNTERS + i - DIGITS];
   return limbs[2 * i] + (long)((ulong)(long)limbs[2 * i + 1] << 16);
 }
 
-// Rounds ROUND_LIMBS limbs, all there are, the first of which weighs 2^`unit`. 0 where this is no way to: where float64 ends.
+// Rounds a sum of ROUND_LIMBS limbs, the first of which weighs 2^`unit`. Returns 0 near the ends of float64's range, where it cannot.
 #define ROUND_LIMBS 9
 FN long three_limbs(LOCAL const int* limbs) {
   return (long)((ulong)(long)limbs[0] + ((ulong)(long)limbs[1] << 16) + ((ulong)(long)limbs[2] << 32));
@@ -188,8 +188,8 @@ FN ulong round_limbs(LOCAL const int* limbs, int unit, uint is_negative_zero, GL
   const long word_0 = three_limbs(limbs), word_1 = three_limbs(limbs + 3) + (word_0 >> 48);
   const ulong w0 = (ulong)word_0 & 0xffffffffffffUL, w1 = (ulong)word_1 & 0xffffffffffffUL;
   const long w2 = three_limbs(limbs + 6) + (word_1 >> 48);
-  // Of these two numbers, exact as float64, the lower of 48 bits. Its last bit may stand for all below, where 55 bits or more remain: what
-  // is rounded to fewer is rounded alike.
+  // Two numbers, both exact as float64, the lower of 48 bits. If 55 bits or more remain, its last bit may be set in place of all bits below: the
+  // rounding to fewer bits is the same.
   long high = w2;
   ulong low = w1 | (w0 != 0);
   int moved = 48;
@@ -206,7 +206,7 @@ FN ulong round_limbs(LOCAL const int* limbs, int unit, uint is_negative_zero, GL
   const double a = (double)high * 281474976710656.0, b = (double)(long)low;
   const double down = add_down_f64(a, b), up = add_up_f64(a, b);
   ulong float64 = as_ulong(add_rn_f64(a, b));
-  // Of the numbers below and above, the one with an odd last bit: which the rounding to float32 takes as it would the sum itself.
+  // The sum rounded to odd: of the two neighbours, the one with an odd last bit. It rounds to float32 like the sum itself.
   ulong odd = as_ulong(down) & 1 ? as_ulong(down) : as_ulong(up);
   const int scale = unit + moved;
   if (high == 0 && low == 0) {

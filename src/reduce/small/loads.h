@@ -1,4 +1,4 @@
-// Loads of 16 bytes, after the element type's file.
+// Loads of 16 bytes. Follows the element type's file.
 
 // Element i of a load of 16 bytes.
 FN ELEMENT element_of(uint4 load, int i) {

@@ -1,9 +1,9 @@
 // Products of two elements of float32, float16 or bfloat16 (FRACTION_BITS 23, 10 or 7), for small_sum.cl, after anchored_sum.h. Each is exact as a float64;
 // its least bit is 2^-350.
 //
-// With a power of two far above a tile's products, each is cut in two: what is left of it in a sum that large is added up without rounding,
-// and the rest, which is exact, once rounding down and once up (Rump, Ogita, Oishi, "Accurate floating-point summation part I", SIAM J. Sci.
-// Comput. 31, 2008). Where both come to the same, nothing was lost.
+// A power of two far above a tile's products cuts each product in two. The upper parts are added up without rounding. The rests, which are exact,
+// are added up once rounded down and once up (Rump, Ogita, Oishi, "Accurate floating-point summation part I", SIAM J. Sci.
+// Comput. 31, 2008). If both sums of the rests are equal, they are exact.
 #define ELEMENTS_PER_LOAD (FRACTION_BITS == 23 ? 4 : 8)
 #define ROW_BITS 16
 #define ROW_BASE (1074 - 350)
@@ -34,8 +34,8 @@ FN REAL real_of(ELEMENT x, ELEMENT y) {
 }
 FN double product_of(REAL v) { return mul_rn_f64(v.a, v.b); }
 
-// The same number, as bits alone: an exponent field of three bits more, and what that is off by. Conversions are slow, and this is no slower
-// than waiting for another one. Infinities and NaNs become numbers.
+// The same number as a float64, by integer operations: a wider exponent field, whose bias the multiplication corrects. Conversions have a low
+// throughput; this runs beside those of the other factors. Infinities and NaNs become finite numbers.
 FN double widen(float value) {
   const int x = (int)as_uint(value);
   return mul_rn_f64(as_double((ulong)((uint)(x >> 3) & 0x8fffffffu) << 32 | (uint)x << 29), 0x1p896);
@@ -52,7 +52,7 @@ FN void add_reals(SHARE* share, const REAL* v) {
   const uint field = (as_uint(a_most) >> 23) + (as_uint(b_most) >> 23) + 778;
   const double start = as_double((ulong)(field << 20 | 0x00080000u) << 32);
   double sum = start;
-  float special = 0;  // becomes a NaN with what is no number
+  float special = 0;  // becomes a NaN after an infinity or a NaN
 #pragma unroll
   for (int i = 0; i < REALS; ++i) {
     if (DOT) special = fma_rn_f32(v[i].a, 0, special);
@@ -83,14 +83,14 @@ FN void add_anchored(SHARE* share, const REAL* v, double power) {
 
 FN double term_of(REAL factors) { return product_of(factors); }
 
-// Whether there was anything but -0.0: of that alone the rests' sum, rounded up, is no other.
+// Whether any product was not -0.0: only then the sum of the rests, rounded up, is not -0.0.
 FN uint has_other(const SHARE* share) {
   return share->running.sum != 0 || as_ulong(share->running.up) != 0x8000000000000000UL;
 }
 
 FN uint is_special(uint high) { return (high & 0x7ff00000u) == 0x7ff00000u; }
 
-// Adds a product to the work-item's own column: exactly, whatever it is. Says whether it was anything but -0.0 and NaN.
+// Adds any product exactly to the work-item's own column. Returns whether it was not -0.0 or NaN.
 FN uint add_to_column(LOCAL uint* column, REAL factors) {
   const ulong x = as_ulong(product_of(factors));
   const uint high = (uint)(x >> 32);

@@ -21,7 +21,7 @@ typedef struct {
 #endif
 #define REAL FACTORS
 #define REALS (LOADS * ELEMENTS_PER_LOAD)  // of a tile that a work-item holds
-#define SUMS (STREAM ? 4 : 3)              // in which a work-item leaves its share
+#define SUMS (STREAM ? 4 : 3)              // float64 numbers of a work-item's share
 
 FN REAL real_of(ELEMENT x, ELEMENT y) {
   REAL factors;
@@ -36,7 +36,7 @@ typedef struct {
   uint greatest;          // the sum of the exponent fields of the greatest factors
   ulong words[UPPER];     // as a fixed-point number, by the powers
   long finer;             // what is below the last of these
-  uint left, small, other;  // of near products: the bits in which sums left the power, whether any was too small, or any but -0.0
+  uint left, small, other;  // of anchored products: bits in which sums left the power; whether any was too small; whether any was not -0.0
 } SHARE;
 
 FN SHARE empty_share(uint zero) {
@@ -52,7 +52,7 @@ FN SHARE empty_share(uint zero) {
 
 FN uint is_small(double product) { return ((uint)(as_ulong(product) >> 32) & 0x7fffffffu) < LEAST_HIGH; }
 
-// Adds a value to a sum that is far greater; what of it is below the sum's last bit.
+// Adds a value to a sum that is far greater; returns the part of the value below the sum's last bit.
 FN double add_upper(double* sum, double value) {
   const double more = add_rn_f64(*sum, value);
   const double rest = add_rn_f64(value, -add_rn_f64(more, -*sum));
@@ -104,7 +104,7 @@ FN uint is_exact(const SHARE* share) {
   return is_exact_running(share->products) && is_exact_running(share->rests) && !share->inexact;
 }
 
-// Whether there was anything but -0.0: of that alone the last rests' sum, rounded up, is no other.
+// Whether any product was not -0.0: only then the sum of the last rests, rounded up, is not -0.0.
 FN uint has_other(const SHARE* share) {
   return share->other || share->products.sum != 0 || share->rests.sum != 0 || as_ulong(share->rests.up) != 0x8000000000000000UL;
 }
@@ -156,7 +156,7 @@ FN void add_finer(SHARE* share, REAL factors, uint first_high) {
   share->small |= !exact || (is_small(product) && factors.a != 0 && SECOND(factors) != 0);
 }
 
-// So many at once: where more are, compilers keep the factors of all. LOADS is a power of two.
+// Products that are processed at once: with more, compilers keep all factors in registers. LOADS is a power of two.
 #define AT_ONCE (REALS < 8 ? REALS : 8)
 
 FN void add_anchored(SHARE* share, const REAL* v, double power) {
@@ -217,7 +217,7 @@ FN FIXED fixed_of_share(const SHARE* share, double power) {
   return fixed;
 }
 
-// A product and its rest; a NaN where that is not exact.
+// A product and its rest; a NaN if that is not exact.
 FN double term_of(REAL factors) { return mul_rn_f64(factors.a, SECOND(factors)); }
 FN double rest_of(REAL factors) {
   const double product = term_of(factors), rest = fma_rn_f64(factors.a, SECOND(factors), -product);
@@ -228,7 +228,7 @@ FN double rest_of(REAL factors) {
 FN uint is_special(ulong x) { return (x & 0x7ff0000000000000UL) == 0x7ff0000000000000UL; }
 FN ulong magnitude_of(ulong x) { return x & 0x7fffffffffffffffUL; }
 
-// Adds a product to the work-item's own column: exactly, whatever it is. Says whether it was anything but -0.0 and NaN.
+// Adds any product exactly to the work-item's own column. Returns whether it was not -0.0 or NaN.
 FN uint add_to_column(LOCAL uint* column, REAL factors) {
   const ulong x = as_ulong(factors.a), y = as_ulong(SECOND(factors));
   const uint negative = (uint)((x ^ y) >> 63);

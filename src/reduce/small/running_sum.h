@@ -1,5 +1,5 @@
-// A sum of float64 in registers: of its elements, and of what the additions rounded off (Knuth, TAOCP 2, 4.2.2, theorem B), this once
-// rounding down and once up. Where both come to the same, nothing was lost, as what once was apart stays apart.
+// A running sum of float64: the rounded sum of the elements, and the sum of the additions' rounding errors (Knuth, TAOCP 2, 4.2.2, theorem B), once
+// rounded down and once up. If these are equal, all is exact: once different, they stay different.
 typedef struct {
   double sum, down, up;
 } RUNNING;
@@ -22,7 +22,7 @@ FN RUNNING add_to_running(RUNNING running, double value) {
   return next;
 }
 
-// Infinities and NaNs leave a difference too, a NaN.
+// After infinities and NaNs the difference is a NaN.
 FN uint is_exact_running(RUNNING running) {
   const uint field = (uint)(as_ulong(running.sum) >> 52) & 0x7ffu;
   return (add_rn_f64(running.up, -running.down) == 0) & (field <= GREATEST_FIELD);

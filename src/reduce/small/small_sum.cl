@@ -1,23 +1,23 @@
-// The exact sum of little data, in one short launch: work-items add up in registers what they have loaded, by floating-point additions that
-// prove themselves exact (sums_*.cl and products_*.cl). Sums meet as fixed-point numbers (fixed_sum.h), where the launch before has left
-// word of how large they are, and they are not much larger or finer. Else in limbs (limbs.h): a work-item whose additions are not exact, as
-// with what is no number, reads its terms again and adds them to columns of limbs: slower, never wrong.
+// The exact sum of a small array in one short launch. Work-items add their elements up in registers, by floating-point additions that prove
+// themselves exact (sums_*.cl, products_*.cl). If the previous launch has stored how large its sum was, and this one is not much larger or finer,
+// sums are combined as fixed-point numbers (fixed_sum.h). Otherwise they are combined in limbs (limbs.h). A work-item whose additions are not exact,
+// as with infinities and NaNs, reads its terms again and adds them to columns of limbs, which is slower.
 //
 // Groups add their fixed-point numbers to counted words, or publish their limbs in slots (meet.h). The last group gathers them: the device must
 // hold two groups.
 //
-// Sub-groups are needed, and additions that keep denormal numbers and round as they are told. Defined by the host: LOADS, GROUP_SIZE
-// (two sub-groups or more), RESIDENT, STRIDED as in sum_exact.cl; DOT, whether terms are of two arrays; STREAM, whether a group has more than
-// one tile. No limb overflows where a group has 2^19 elements and there are MAX_SUM_GROUPS at most.
+// Needs sub-groups, and additions that keep denormal numbers and obey rounding modes. Defined by the host: LOADS, GROUP_SIZE (at least two
+// sub-groups), RESIDENT, STRIDED as in statistics.cl; DOT, whether terms are products of two arrays; STREAM, whether a group has more than
+// one tile. No limb overflows with 2^19 elements a group and MAX_SUM_GROUPS groups.
 
 #if FIXED_POINT
-// Adds up the work-item's terms, by float64 additions that prove themselves exact.
+// Adds up the work-item's terms by float64 additions that prove themselves exact.
 FN FIXED add_fixed(SHARE* share, REAL* v, ARRAY a, ARRAY b, ulong count, double upper) {
   begin_anchored(share, upper);
 #if STREAM
   const ulong step = (ulong)group_count() * TILE;
   ulong first = (ulong)group_id() * TILE + step;
-#if !STRIDED  // the next tile is on its way while one is added up
+#if !STRIDED  // loads the next tile while one is added up
   REAL next[REALS];
   while (first + TILE <= count) {
     load_whole(next, a, b, first);
@@ -45,7 +45,7 @@ FN FIXED add_fixed(SHARE* share, REAL* v, ARRAY a, ARRAY b, ulong count, double 
   return fixed_of_share(share, upper);
 }
 
-// The same term by term, where those are not.
+// The same, term by term, if the additions were not exact.
 FN FIXED add_each(REAL* v, ARRAY a, ARRAY b, ulong count, double upper) {
   FIXED sum = sum_identity();
   for (ulong first = (ulong)group_id() * TILE; first < count; first += (ulong)group_count() * TILE) {
@@ -64,7 +64,7 @@ FN FIXED add_each(REAL* v, ARRAY a, ARRAY b, ulong count, double upper) {
   return sum;
 }
 
-// Adds up what the group's work-items have.
+// Adds up the sums of the group's work-items.
 FN FIXED add_group(LOCAL uint* storage, LOCAL uint4* memory, uint place, FIXED sum, const int upper_pieces) {
   if (sum.failed) storage[place + GROUP_FAILED] = 1;
   if (sum.other) storage[place + GROUP_OTHER] = 1;
@@ -76,8 +76,8 @@ FN FIXED add_group(LOCAL uint* storage, LOCAL uint4* memory, uint place, FIXED s
 
 // Two kinds of slots (meet.h). A word of the first kind says at which limb it begins; below are 48 bits, the value of two limbs. What does not fit is
 // published in a wide slot.
-#define HAS_OTHER ((ulong)1 << 62)  // there was anything but -0.0
-#define IS_WIDE ((ulong)1 << 61)    // all is in the wide slot
+#define HAS_OTHER ((ulong)1 << 62)  // any term was not -0.0
+#define IS_WIDE ((ulong)1 << 61)    // the sum is in the wide slot
 #define LIMB_SHIFT 48
 #define LIMB_MASK 0x1fffu
 
@@ -94,7 +94,7 @@ FN void publish(GLOBAL ulong* slots, LOCAL const uint* storage, uint only_wide) 
     publish_word(&slots[group_id() * SLOT + lane], word);
   }
   if (!wide) return;
-  // Limbs of 17 bits, so that those of all groups add up in 32; the highest are the carries of those below.
+  // Limbs of 17 bits, the carries of the next lower limb included, so that the sums of all groups fit into 32 bits.
   GLOBAL ulong* place = slots + group_count() * SLOT + group_id() * WIDE;
   for (uint i = lane; i < WIDE; i += SUBGROUP) {
     const uint value =
@@ -120,7 +120,7 @@ FN void gather_slots(GLOBAL ulong* slots, LOCAL uint* storage) {
 #pragma unroll
     for (int i = 0; i < BATCH; ++i) wanted |= (uint)(first + i * GROUP_SIZE < all) << i;
     gather_batch(&slots[first], wanted, words);
-    // Those at the same limb first add up in a register.
+    // Values at the same limb are first added up in a register.
     const uint limb = (uint)(words[0] >> LIMB_SHIFT) & LIMB_MASK;
     long sum = 0;
     uint apart = 0;
@@ -195,9 +195,9 @@ FN void gather_wide(GLOBAL ulong* slots, LOCAL uint* storage) {
   }
 }
 
-// `slots` are zero before and after each launch. The first element of `a` lies at byte `a_offset`, the others `a_stride` bytes apart; `b`,
-// alike, is looked at for products.
-// STREAM: groups have their tiles in turns; else there is a group for each. There are MAX_SUM_GROUPS at most.
+// `slots` are zero before and after each launch, except the state. The first element of `a` lies at byte `a_offset`, the others `a_stride` bytes
+// apart; the same of `b`, which is read for products only.
+// If STREAM, group i has tiles i, i + group_count(), …; else there is a group for each tile. There are at most MAX_SUM_GROUPS groups.
 KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT)
 void small_sum(GLOBAL const uchar* a, ulong a_offset, long a_stride, GLOBAL const uchar* b, ulong b_offset, long b_stride, ulong count,
                 GLOBAL ulong* slots, GLOBAL long* result, GLOBAL uchar* record, ulong record_offset, int skip_nans) {
@@ -213,10 +213,10 @@ void small_sum(GLOBAL const uchar* a, ulong a_offset, long a_stride, GLOBAL cons
   right.stride = b_stride;
 #if FIXED_POINT
   GLOBAL ulong* const state_place = slots;
-  const ulong state = atomic_load_global64(state_place);  // is there before the elements, which wait for it
+  const ulong state = atomic_load_global64(state_place);  // requested before the elements, so that it arrives first
 #endif
   REAL v[REALS];
-  load_tile(v, left, right, (ulong)group_id() * TILE, count);  // on its way while local memory is cleared
+  load_tile(v, left, right, (ulong)group_id() * TILE, count);  // in flight while local memory is cleared
 #if FIXED_POINT
   GLOBAL ulong* const meeting = state_place + STATE_WORDS;
   slots += STATE_WORDS + SUBGROUP;
@@ -226,9 +226,9 @@ void small_sum(GLOBAL const uchar* a, ulong a_offset, long a_stride, GLOBAL cons
     if (i + local_id() < STORAGE_COLUMNS / 4) memory[i + local_id()] = make_uint4(0, 0, 0, 0);
   }
   barrier_local();
-  // Compilers do what is next before a barrier, where they can: here, wait for the loads. But not what needs what was cleared before it;
-  // and such an address they keep, instead of making it again and again. As it looks like one of each work-item's own, they do not put
-  // a sub-group's additions to one place together either.
+  // Compilers move code up across a barrier if they can, and here would wait for the loads there. They cannot move code that depends on a word
+  // that was cleared before the barrier: so `storage` does. They also keep such an address in a register; and as it might differ between
+  // work-items, they do not combine a sub-group's additions to one word.
   const uint zero = ((LOCAL const uint*)memory)[STORAGE_ZERO + (local_id() & 3)];
   LOCAL uint* storage = (LOCAL uint*)memory + zero;
 
@@ -259,7 +259,7 @@ void small_sum(GLOBAL const uchar* a, ulong a_offset, long a_stride, GLOBAL cons
       if (own) sum = sum_identity();
       sum.failed = own;
       if (local_id() < SUBGROUP) {
-        // Known before there is a sum to leave.
+        // Computed while other groups still work.
         GLOBAL ulong* to = materialize_address(place_of_word((GLOBAL ulong*)result, (GLOBAL ulong*)(record + record_offset)));
         if (others != 0) {
           launch_dependents();
@@ -274,7 +274,7 @@ void small_sum(GLOBAL const uchar* a, ulong a_offset, long a_stride, GLOBAL cons
           storage[STORAGE_FAILED] = 1 + sum.failed_groups;
         }
       }
-      barrier_local();  // the others wait here, for what they rarely have to do
+      barrier_local();  // other sub-groups wait here to learn whether the sum has failed, which is rare
       if (!RARELY(storage[STORAGE_FAILED])) return;
       mark_failed(slots, storage);
       if (local_id() < SUBGROUP) {
@@ -340,7 +340,7 @@ void small_sum(GLOBAL const uchar* a, ulong a_offset, long a_stride, GLOBAL cons
   }
   if (local_id() >= 2 * SUBGROUP) return;
 
-  // One sub-group rounds, meanwhile the next one leaves the entries.
+  // One sub-group rounds, while the next one stores the entries.
   if (local_id() >= SUBGROUP) {
     for (uint i = local_id() - SUBGROUP; i <= ENTRIES; i += SUBGROUP) result[i] = i < ENTRIES ? entry_of(storage, i) : 0;
     return;
@@ -357,7 +357,7 @@ void small_sum(GLOBAL const uchar* a, ulong a_offset, long a_stride, GLOBAL cons
   }
 #if FIXED_POINT
   if (local_id() != 0) return;
-#if GREATEST_NOTED  // advice, for which nobody need wait
+#if GREATEST_NOTED  // only a hint for the next launch: it need not be complete
   const uint expected = (uint)atomic_load_global64(state_place + 1);
   store_settled_global64(state_place + 1, 0);
 #else

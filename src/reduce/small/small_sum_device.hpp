@@ -1,4 +1,4 @@
-// Exact sums of little data on a device that runs kernels, in one short launch (small_sum.cl; sum_integers.cl): of elements, or of
+// Exact sums of small arrays on a device that runs kernels, in one short launch (small_sum.cl, sum_integers.cl): of elements, or of
 // products.
 #pragma once
 
@@ -20,8 +20,8 @@ namespace samesum::reduction {
 /// What is summed.
 enum class Terms { elements, squares, products };
 
-/// What the kernel leaves of a sum: digits, of which digit i weighs 2^(base + 32 i - 1074), and four counters: NaNs, infinities of either
-/// sign, whether there was anything but -0.0 and NaN. Or a fixed-point number (fixed_sum.h), of which the word behind these tells.
+/// The words that the kernel stores: digits, of which digit i weighs 2^(base + 32 i - 1074), and four counters: NaNs, infinities of either
+/// sign, whether any term was not -0.0 or NaN. Or a fixed-point number (fixed_sum.h), if the word after these is not zero.
 struct SmallSumEntries {
   int base;
   std::uint32_t digits;
@@ -30,7 +30,7 @@ struct SmallSumEntries {
   std::uint32_t fixed_words = 2;
 
   constexpr std::uint32_t words() const noexcept { return digits + 5; }
-  /// Makes entries of what the kernel left.
+  /// Makes digits and counters of a fixed-point number.
   void unfold(std::span<std::int64_t> words) const;
 };
 SmallSumEntries small_sum_entries(DType type, Terms terms);
@@ -40,8 +40,8 @@ device::Source small_sum_source(DType type, Terms terms, const tuning::Shape& sh
 /// Prepared once, launched as often as one likes. One launch at a time.
 class DeviceSmallSum {
  public:
-  /// Nothing where so many elements are not for this kernel, or the device lacks what it needs.
-  /// @throws Error (device) where the kernel cannot be built.
+  /// No value if this kernel is not for this many elements, or the device lacks a capability.
+  /// @throws Error (device) if the kernel cannot be built.
   static std::optional<DeviceSmallSum> prepare(device::Device& device, DType type, Terms terms, std::uint64_t elements);
 
   /// Enqueues the sum of `a`, or of its products with `b`, which is `a` where there is one array: words go to `result`, the SumRecord to

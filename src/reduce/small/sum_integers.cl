@@ -1,13 +1,13 @@
-// The exact sum of little data of integers, or of their products, in one short launch: in registers, group by group, as small_sum.cl is for
-// floats. Groups add their sums to counted words (meet.h), which the last group gathers: the device must hold two groups.
+// The exact sum of a small array of integers, or of their products, in one short launch: the counterpart of small_sum.cl, which is for floats.
+// Groups add their sums to counted words (meet.h), which the last group gathers: the device must hold two groups.
 //
 // Defined by the host: BITS, SIGNED, PRODUCTS, DOT, LOADS, GROUP_SIZE (a multiple of two sub-groups), RESIDENT, STRIDED, STREAM
-// as in small_sum.cl. There are 2^25 elements at most, so that no sum of pieces is beyond 2^57.
+// as in small_sum.cl. There are at most 2^25 elements, so that no sum of pieces exceeds 2^57.
 #define TILE (GROUP_SIZE * LOADS * ELEMENTS_PER_LOAD)
 #define SUBGROUPS (GROUP_SIZE / SUBGROUP)
-// Whether loads of the tile from element `first` on may stay in the cache (cache_policy.h); of two arrays half as many of each.
+// Whether loads of the tile from element `first` on may stay in the cache (cache_policy.h): of two arrays, half as many of each.
 #define IS_CACHED(first) (!STREAM || (first) < CACHED_LOADS / (DOT ? 2 : 1) * ELEMENTS_PER_LOAD)
-// A term is cut into pieces of 32 bits, the highest with the sign; of each there is a sum.
+// A term is cut into pieces of 32 bits, the highest with the sign. Each piece has its own sum.
 #define TERM_BITS (PRODUCTS ? 2 * BITS : BITS)
 #define PIECES (TERM_BITS <= 32 ? 1 : TERM_BITS / 32)
 
@@ -23,8 +23,8 @@
 #define LONG_TERMS (BITS == 32 && PRODUCTS && !(SIGNED && DOT))
 
 #if WIDE_TERMS
-// Of products of 64-bit numbers: sums of the products of their halves, of 96 bits each, the two in the middle together (of squares one of
-// them). Signed numbers are taken 2^63 too high, as unsigned ones, and added up beside, for what is then too much.
+// For products of 64-bit numbers: sums of the products of their halves, 96 bits each. The two middle products share a sum (of squares one of them
+// is added). Signed numbers are offset by 2^63 to be unsigned; sums of the numbers themselves then correct the result.
 typedef struct {
   uint low[3], middle[3], high[3];
   ulong lower, upper;  // halves of the numbers
@@ -43,23 +43,23 @@ FN void add_element(SUMS* sums, ELEMENT x, ELEMENT y) {
   sums->terms += 1;
 }
 
-// The same in pieces: of 35 bits, and the highest.
+// The sums as pieces: of 35 bits, and the highest.
 FN void cut(const SUMS* sums, long* pieces) {
-  const uint twice = DOT ? 0 : 1;  // each product in the middle
+  const uint twice = DOT ? 0 : 1;  // each middle product of squares counts twice
   const ulong middle = ((ulong)sums->middle[1] << 32 | sums->middle[0]) << twice;
   const ulong above = (ulong)sums->middle[2] << twice | (twice ? sums->middle[1] >> 31 : 0);
   pieces[0] = sums->low[0];
   pieces[1] = (long)sums->low[1] + (uint)middle;
   pieces[2] = (long)sums->low[2] + (uint)(middle >> 32) + sums->high[0];
   pieces[3] = (long)(((ulong)sums->high[2] << 32 | sums->high[1]) + above);
-  if (SIGNED) {  // 2^63 times the numbers, of squares 2^64 times; and 2^126 for each product
+  if (SIGNED) {  // subtracts 2^63 times the numbers (of squares 2^64 times), and adds 2^126 for each product
     pieces[1] -= DOT ? (long)(((uint)sums->lower & 1) << 31) : 0;
     pieces[2] -= (long)(sums->lower >> DOT) + (DOT ? (long)(((uint)sums->upper & 1) << 31) : 0);
     pieces[3] -= (long)(sums->upper >> DOT) - ((long)sums->terms << 30);
   }
 }
 #elif LONG_TERMS
-// Of products of 32-bit numbers that are not negative: a sum of 96 bits.
+// For non-negative products of 32-bit numbers: a sum of 96 bits.
 typedef struct {
   uint sum[3];
 } SUMS;
@@ -121,7 +121,7 @@ FN SUMS sums_identity(void) {
 }
 
 FN void add_load(SUMS* sums, uint4 x, uint4 y) {
-#if BITS == 8  // four at once; nothing is lost in 32 bits
+#if BITS == 8  // four at once; the sum of a load fits into 32 bits
   const uint ones = 0x01010101u;
 #if SIGNED
   int sum = dot4_s8(x.x, PRODUCTS ? y.x : ones, dot4_s8(x.y, PRODUCTS ? y.y : ones, 0));
@@ -132,7 +132,7 @@ FN void add_load(SUMS* sums, uint4 x, uint4 y) {
 #endif
   sums->pieces[0] += sum;
 #elif PRODUCTS && SIGNED && BITS == 32 && !LONG_TERMS
-  // Two products, less one, have 64 bits: that of lowest numbers alone would not.
+  // Two products less one fit into 64 bits; two products of the lowest numbers alone would not.
   const long less = (int)opaque(~0u);
   add_term(sums, (long)((ulong)((long)(int)x.x * (int)y.x + less) + (ulong)((long)(int)x.z * (int)y.z)));
   add_term(sums, (long)((ulong)((long)(int)x.y * (int)y.y + less) + (ulong)((long)(int)x.w * (int)y.w)));
@@ -180,7 +180,7 @@ FN void add_tile(SUMS* sums, GLOBAL const uchar* a, long a_stride, GLOBAL const 
 #endif
 }
 
-// A sub-group's sum of pieces, in halves that a whole group's sums do not overflow.
+// The sub-group's sum of a piece, in two halves with room for the sum of a group.
 #define HALF_BITS (27 - LOG2_SUBGROUPS)
 #define LOG2_SUBGROUPS (SUBGROUPS <= 2 ? 1 : SUBGROUPS <= 4 ? 2 : SUBGROUPS <= 8 ? 3 : SUBGROUPS <= 16 ? 4 : 5)
 FN ulong halves_of(long piece) {
@@ -188,7 +188,7 @@ FN ulong halves_of(long piece) {
   return (ulong)(uint)subgroup_add_s32((int)(piece >> HALF_BITS)) << 32 | low;
 }
 
-// Leaves the sub-group's sums for the group: by all work-items, who know them, sooner than by a choice.
+// Stores the sub-group's sums in local memory. All its work-items store the same words: faster than a branch.
 FN void share(const long* sums, LOCAL uint4* storage) {
 #pragma unroll
   for (int p = 0; p < PIECES; ++p) ((LOCAL ulong*)storage)[p * SUBGROUPS + local_id() / SUBGROUP] = halves_of(sums[p]);
@@ -197,7 +197,7 @@ FN void share(const long* sums, LOCAL uint4* storage) {
 
 // The group's sum of a piece, by the first sub-group.
 FN long shared(int p, LOCAL const uint4* storage) {
-#if SUBGROUPS <= 16  // sooner than by the sub-group
+#if SUBGROUPS <= 16  // faster than a reduction by the sub-group
   uint low = 0, high = 0;
 #pragma unroll
   for (int i = 0; i < SUBGROUPS / 2; ++i) {
@@ -234,8 +234,8 @@ FN void gather(GLOBAL ulong* slots, uint others, long* sums) {
   for (int p = 0; p < PIECES; ++p) sums[p] += subgroup_add_s64(local_id() % PIECES == p ? (long)word >> COUNT_BITS : 0);
 }
 
-// What is left of a sum: its entries, and a SumRecord (samesum/sum.hpp). A word by each lane of a sub-group, all of which know the sum, and
-// whether it is of anything.
+// Stores the result: the entries, and a SumRecord (samesum/sum.hpp). All lanes of a sub-group have the sum, and `any`, whether there are elements;
+// each lane stores a word.
 FN GLOBAL ulong* place_of_word(GLOBAL ulong* result, GLOBAL ulong* record) {
   return local_id() < ENTRIES ? result + local_id() : record + (local_id() - ENTRIES);
 }
@@ -248,7 +248,7 @@ FN void store_sum(const long* sums, uint any, GLOBAL ulong* to) {
 #else
   const long second = sums[1] + (sums[0] >> 32);
   const ulong low = (ulong)second << 32 | (uint)sums[0];
-  // The highest 96 bits, the lowest of them set where there is something below: to round these is to round all.
+  // The highest 96 bits, with the lowest bit set if any bit below is: they round like the whole sum.
 #if PIECES == 2
   const ulong top = (ulong)second;
   const uint bottom = (uint)sums[0];
@@ -258,7 +258,7 @@ FN void store_sum(const long* sums, uint any, GLOBAL ulong* to) {
   const long third = sums[2] + (second >> 32), fourth = sums[3] + (third >> 32);
   const uint in96 = fourth == ((int)third >> 31), in128 = fourth == (int)fourth;
   const uint word0 = (uint)sums[0], word1 = (uint)second, word2 = (uint)third, word3 = (uint)fourth;
-  const uint above0 = word1 | (word0 != 0), above1 = word2 | ((word0 | word1) != 0);  // known first: a choice costs less than a branch
+  const uint above0 = word1 | (word0 != 0), above1 = word2 | ((word0 | word1) != 0);  // computed in any case: a selection costs less than a branch
   const uint bottom = in96 ? word0 : in128 ? above0 : above1, middle = in96 ? word1 : in128 ? word2 : word3;
   const uint highest = in96 ? word2 : in128 ? word3 : (uint)(fourth >> 32);
   const ulong top = (ulong)highest << 32 | middle;
@@ -266,7 +266,7 @@ FN void store_sum(const long* sums, uint any, GLOBAL ulong* to) {
   const float scale_f32 = in96 ? 0x1p32f : in128 ? 0x1p64f : 0x1p96f;
   const uint overflow = !in96 || (int)third != (SIGNED ? (int)second >> 31 : 0);
 #endif
-  // 52 bits and the 44 below, both exact as doubles, and rounded once where they meet.
+  // The upper 52 bits and the lower 44, both exact as float64: their sum is rounded once.
   const double upper = add_rn_f64(as_double((ulong)((long)top >> 12) + as_ulong(0x1.8p52)), -0x1.8p52);
   const double lower = add_rn_f64(as_double(((top & 0xfff) << 32 | bottom) + as_ulong(0x1p52)), -0x1p52);
   double float64 = fma_rn_f64(upper, 0x1p44, lower);
@@ -277,7 +277,7 @@ FN void store_sum(const long* sums, uint any, GLOBAL ulong* to) {
   const float rounded = SIGNED || overflow ? (float)word : (float)(ulong)word;
   const float float32 = overflow ? mul_rn_f32(rounded, scale_f32) : rounded;
 #endif
-  // Known to all: or compilers make a branch for each lane of what follows.
+  // Computed by all lanes here: else compilers make a branch for each lane of the following selections.
   const ulong bits64 = (ulong)materialize((uint)(as_ulong(float64) >> 32)) << 32 | materialize((uint)as_ulong(float64));
   const ulong bits32 = (ulong)overflow << 32 | materialize(as_uint(float32));
   const uint lane = local_id();
@@ -288,7 +288,7 @@ FN void store_sum(const long* sums, uint any, GLOBAL ulong* to) {
   if (lane < ENTRIES + 3) *to = word_of_lane;
 }
 
-// Arguments are small_sum.cl's.
+// The arguments are those of small_sum.cl.
 KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT)
 void sum_integers(GLOBAL const uchar* a, ulong a_offset, long a_stride, GLOBAL const uchar* b, ulong b_offset, long b_stride, ulong count,
                   GLOBAL ulong* slots, GLOBAL long* result, GLOBAL uchar* record, ulong record_offset, int skip_nans) {

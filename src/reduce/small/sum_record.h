@@ -1,5 +1,5 @@
-// The record of a sum (SumRecord, samesum/sum.hpp): its digits, of which digit i weighs 2^(base + 32 i - 1074), rounded once. By the first
-// sub-group. `integers` is 0 for floats, 1 for unsigned and 2 for signed integers; of floats the result is returned.
+// Writes a SumRecord (samesum/sum.hpp), by the first sub-group: the sum of digits, of which digit i weighs 2^(base + 32 i - 1074), rounded once.
+// `integers` is 0 for floats, 1 for unsigned and 2 for signed integers. Returns the rounded sum of floats.
 FN ulong write_sum_record(GLOBAL ulong* record, ulong count, int skip_nans, int integers, LOCAL const long* digits, int digit_count, int base,
                           LOCAL const long* counters, LOCAL long* scratch) {
   lanes_sync();

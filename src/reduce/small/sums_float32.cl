@@ -1,12 +1,12 @@
-// Sums of float32 in registers, for small_sum.cl: added up as float64, once rounding down and once up. Where both come to the same,
-// nothing was rounded, as what once was apart stays apart.
+// Sums of float32 in registers, for small_sum.cl: added up as float64, once rounded down and once up. If both sums are equal, they are exact: once
+// different, they stay different.
 #define REAL float
 #define REALS (LOADS * ELEMENTS_PER_LOAD)  // of a tile that a work-item holds
-#define SUMS 1                             // in which a work-item leaves its share
+#define SUMS 1                             // float64 numbers of a work-item's share
 
 typedef struct {
   double down, up;
-  float special;  // becomes a NaN with what is no number
+  float special;  // becomes a NaN after an infinity or a NaN
   uint zero;
 } SHARE;
 
@@ -20,7 +20,7 @@ FN SHARE empty_share(uint zero) {
 
 FN REAL real_of(ELEMENT x, ELEMENT y) { return as_float(x); }
 
-// The element times 2^-896, also where it is denormal: its bits, with an exponent field of three bits more.
+// The element times 2^-896, denormal or not: its bits, with an exponent field that is three bits wider.
 FN double widen(REAL value, uint zero) {
   const int x = (int)as_uint(value);
   return as_double((ulong)((uint)(x >> (3 + zero)) & 0x8fffffffu) << 32 | (uint)x * (0x20000000u + zero));
@@ -37,7 +37,7 @@ FN void add_reals(SHARE* share, const REAL* v) {
 
 FN uint is_exact(const SHARE* share) { return (share->down == share->up) & (share->special == 0); }
 
-// Whether there was anything but -0.0: their sum, rounded up, is no other.
+// Whether any element was not -0.0: only then the sum, rounded up, is not -0.0.
 FN uint has_other(const SHARE* share) { return as_ulong(share->up) != 0x8000000000000000UL; }
 
 FN void sums_of(const SHARE* share, double* sums) { sums[0] = share->down * 0x1p896; }
@@ -66,7 +66,7 @@ FN FIXED fixed_of_share(const SHARE* share, double upper) {
 }
 FN double term_of(REAL value) { return fma_rn_f32(value, 0, 0) == 0 ? widen(value, 0) : as_double(~(ulong)0); }
 
-// Adds an element to the work-item's own column: exactly, whatever it is. Says whether it was anything but -0.0 and NaN.
+// Adds any element exactly to the work-item's own column. Returns whether it was not -0.0 or NaN.
 FN uint add_to_column(LOCAL uint* column, REAL value) {
   const uint x = as_uint(value);
   if (is_special(x)) return count_kind(column, x >> 31, x & 0x007fffffu);
