@@ -481,7 +481,7 @@ FN uint offsets_behind(GLOBAL const ulong* offsets, uint first, uint last, ulong
 
 // Adds `count` elements, of which element i has the index indices[i]: each group of work-items `chunk` of them. `first_element` is the place of
 // the first for segments. Of so many groups, which are all or none, local memory has the extremes that are known.
-KERNEL FIXED_GROUP(GROUP_SIZE, 1 + RUNS)
+KERNEL FIXED_GROUP(GROUP_SIZE, RUNS && !SQUARES ? 2 : 1)
 void sums_by_index(GLOBAL const VALUE* values, ulong from, long stride, GLOBAL const INDEX* indices, ulong index_from, long index_stride,
                    ulong count, ulong chunk, ulong first_element, ulong groups, GLOBAL ulong* planes, GLOBAL uint* others, GLOBAL uint* words,
                    uint rows, uint phase, uint pair, uint square_rows, uint square_phase, uint square_pair, uint slots,
