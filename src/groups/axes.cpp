@@ -22,8 +22,11 @@
 #include <cmath>
 #include <cstring>
 #include <exception>
+#include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 
@@ -319,12 +322,24 @@ void axis_reduction(const Array& data, AxisReduction reduction, const Axes& axes
     device::require_on(data, device::device_for(data, data.bytes(), options));
     if (groups::in_one_pass(reduction) && device.info().has(Capability::fp64) && problem.each != 0) {
       const bool in_place = to.on_device() && to.contiguous() && to.offset() % 8 == 0;
-      std::optional<Buffer> scratch;
-      if (!in_place) scratch.emplace(device, std::max<std::uint64_t>(16, problem.results * size_of(type)));
-      const Array results = in_place ? to : Array(*scratch, Shape(problem.shape), type);
-      const std::vector<std::uint64_t> left = groups::reduce_on_device(problem, reduction == AxisReduction::mean, options.nan, results);
       std::vector<std::byte> bytes(in_place ? 0 : problem.results * size_of(type));
-      if (!in_place) results.buffer().read(bytes.data(), bytes.size(), results.offset());
+      device::Device& queue = device.implementation();
+      constexpr std::string_view kOwn = "results of axes";  // memory that is kept for the next call, unless it is large
+      constexpr std::uint64_t kMostKept = std::uint64_t{64} << 20;
+      device::Memory own;
+      if (!in_place) {
+        const device::Lock lock(queue.mutex());
+        if (const auto kept = queue.plans().take<device::Memory>(kOwn)) own = *kept;
+        if (own.bytes < bytes.size()) own = queue.allocate(std::max<std::uint64_t>(16, bytes.size()));
+      }
+      const std::vector<std::uint64_t> left =
+          groups::reduce_on_device(problem, reduction == AxisReduction::mean, options.nan,
+                                   in_place ? to.buffer().state().memory : own, in_place ? to.offset() : 0);
+      if (!in_place) {
+        const device::Lock lock(queue.mutex());
+        queue.read(own, 0, bytes.data(), bytes.size());
+        if (own.bytes <= kMostKept) queue.plans().give_back(std::string(kOwn), std::make_shared<device::Memory>(own));
+      }
       // Of those that are left few are computed there; of many the elements come to the host.
       constexpr std::uint64_t kFew = 256;
       std::vector<std::byte> fixed(left.empty() ? 0 : problem.results * size_of(type));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/array/array_blocks.hpp"
+#include "device/device.hpp"
 
 #include <samesum/array.hpp>
 #include <samesum/axes.hpp>
@@ -34,8 +35,9 @@ struct AxisProblem {
 /// in this way are left out: their indices, ascending. The array lies in host memory.
 std::vector<std::uint64_t> reduce_cpu(const AxisProblem& problem, bool mean, NanPolicy nan, std::uint32_t threads, void* results);
 
-/// The same of an array on a device that runs kernels and has float64, into memory of that device.
-std::vector<std::uint64_t> reduce_on_device(const AxisProblem& problem, bool mean, NanPolicy nan, const Array& results);
+/// The same of an array on a device that runs kernels and has float64, into memory of that device, from byte `offset` on, a multiple of 8.
+std::vector<std::uint64_t> reduce_on_device(const AxisProblem& problem, bool mean, NanPolicy nan, const device::Memory& results,
+                                            std::uint64_t offset);
 
 /// A copy of an array on any device, in host memory and C order.
 Values copied_to_host(const Array& data);

@@ -10,6 +10,7 @@
 #include <bit>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -56,7 +57,10 @@ std::uint32_t unroll_of(DType type) { return size_of(type) == 8 ? 8 : 16; }
 constexpr std::uint32_t kFew = 4;  // FEW of axes.cl
 
 constexpr std::uint64_t kSumWords = 4;                       // of one part's sum
-constexpr std::uint64_t kCapacity = std::uint64_t{1} << 16;  // results that can be left to the host; of more, all are
+constexpr std::uint64_t kCapacity = std::uint64_t{1} << 16;  // results that can be left by their number; of more, all are
+constexpr std::uint32_t kMostOfHost = 256;                   // so few are left to the host, which has a whole device sum each of them up
+constexpr std::uint64_t kMostOfExact = std::uint64_t{1} << 31;  // elements of a result that axes_exact.cl takes
+constexpr std::uint32_t kExactToUnit = 4;
 
 // Kernels and memory of a call, for the next one.
 struct AxesScratch {
@@ -69,6 +73,7 @@ struct AxesScratch {
         sums(device.allocate(16)) {}
   device::Kernel kernel, few, merge;
   device::Memory words, left, sums;
+  std::optional<device::Kernel> exact;  // built when it is needed
 };
 
 // Adds extents and strides, the last axis first.
@@ -132,6 +137,12 @@ device::Source axes_source(DType type, const AxesShape& shape) {
            {"RESIDENT", std::to_string(resident_of(type))}}};
 }
 
+device::Source axes_exact_source(DType type, const AxesShape& shape) {
+  device::Source source = axes_source(type, shape);
+  source.files.insert(source.files.end(), {"exact/exact.h", "exact/quotient.h", "groups/axes_exact.cl"});
+  return source;
+}
+
 AxesShape axes_shape(const AxisProblem& problem, bool skip, const DeviceInfo& info) {
   AxesShape shape;
   shape.skip = skip;
@@ -169,7 +180,8 @@ AxesShape axes_shape(const AxisProblem& problem, bool skip, const DeviceInfo& in
   return shape;
 }
 
-std::vector<std::uint64_t> reduce_on_device(const AxisProblem& problem, bool mean, NanPolicy nan, const Array& results) {
+std::vector<std::uint64_t> reduce_on_device(const AxisProblem& problem, bool mean, NanPolicy nan, const device::Memory& to,
+                                            std::uint64_t to_bytes) {
   device::Device& device = problem.data.buffer().device().implementation();
   const DType type = problem.data.type();
   const AxesShape shape = axes_shape(problem, nan == NanPolicy::skip, device.info());
@@ -189,8 +201,7 @@ std::vector<std::uint64_t> reduce_on_device(const AxisProblem& problem, bool mea
   const std::int64_t kept_stride = problem.kept.empty() ? 0 : problem.kept.back().stride;
   const std::int64_t reduced_stride = problem.reduced.empty() ? 0 : problem.reduced.back().stride;
   const device::Memory& from = problem.data.buffer().state().memory;
-  const device::Memory& to = results.buffer().state().memory;
-  const std::uint64_t to_offset = results.offset() / 8;
+  const std::uint64_t to_offset = to_bytes / 8;
   for (std::uint64_t first = 0; first < units; first += kUnits) {
     const device::Grid groups{static_cast<std::uint32_t>(std::min(kUnits, units - first)), shape.group_size};
     if (shape.few) {
@@ -229,6 +240,17 @@ std::vector<std::uint64_t> reduce_on_device(const AxisProblem& problem, bool mea
   }
   std::uint32_t count = 0;
   device.read(scratch->words, 0, &count, sizeof count);
+  if (count > kMostOfHost && problem.each < kMostOfExact) {
+    if (!scratch->exact) scratch->exact = device::build(device, axes_exact_source(type, shape), "axes_exact");
+    const std::uint64_t wanted = count <= kCapacity ? count : problem.results;
+    const auto groups = static_cast<std::uint32_t>(std::min<std::uint64_t>(wanted, device.info().compute_units * kExactToUnit));
+    const device::Argument arguments[] = {from,        offset,             scratch->words, kept_axes, reduced_axes,  problem.results, problem.each,
+                                          kept_stride, std::int32_t{mean}, to,             to_offset, scratch->left, kCapacity};
+    device.launch(*scratch->exact, {groups, shape.group_size}, arguments);
+    std::uint32_t none = 0;
+    device.read(scratch->words, sizeof count, &none, sizeof none);
+    if (none == 0) count = 0;
+  }
   std::vector<std::uint64_t> left(count <= kCapacity ? count : problem.results);
   if (count > kCapacity) {
     std::iota(left.begin(), left.end(), std::uint64_t{0});

@@ -27,4 +27,7 @@ AxesShape axes_shape(const AxisProblem& problem, bool skip, const DeviceInfo& in
 /// Kernels "axes", "axes_few" and, for several parts, "axes_parts".
 device::Source axes_source(DType type, const AxesShape& shape);
 
+/// Kernel "axes_exact", for the results that those leave.
+device::Source axes_exact_source(DType type, const AxesShape& shape);
+
 }  // namespace samesum::groups

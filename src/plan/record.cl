@@ -1,66 +1,13 @@
 // The record of statistics, or of a dot product, from the words that statistics.cl leaves: every sum rounded once, in one small launch behind
 // it. By integers alone, so a device without float64 runs it as well.
 //
-// Stands after exact.h, exact_lanes.h, layout.h, elements.h and sum_record.h. Defined by the host, beside what elements.h takes: GROUP_SIZE;
+// Stands after exact.h, quotient.h, exact_lanes.h, layout.h, elements.h and sum_record.h. Defined by the host, beside what elements.h takes: GROUP_SIZE;
 // EXTREMES, SUM, PRODUCTS, NONZEROS (what was collected), DOT (products are a·b, and the record is a SumRecord); SUM_DIGITS and PRODUCT_DIGITS
 // of the words (layout.h), which weigh 2^(SUM_BASE - 1074) and 2^(PRODUCT_BASE - 1074) and more; SUM_LOW, PRODUCT_LOW and NUMERATOR_LOW, the
 // lowest digit of each number below, and SUM_ROOM, PRODUCT_ROOM and NUMERATOR_ROOM, how many there may be.
 
-// A number of at least zero: digits first..last, of which digit i weighs 2^(32 i - 1074). Digits below 0 may be there.
-typedef struct {
-  LOCAL long* digits;
-  int first, last;
-} NUMBER;
-
-FN void clear_number(NUMBER x) {
-  for (int i = x.first; i <= x.last; ++i) x.digits[i] = 0;
-}
-
-// The magnitude of a sum with these digits, of which digit i weighs 2^(base + 32 i - 1074). `storage` begins with digit `low`, and has room for
-// four digits more than `count`.
-FN NUMBER number_of(LOCAL long* storage, int low, LOCAL const long* digits, int count, int base) {
-  int from = 0;
-  int to = count - 1;
-  while (from < to && digits[from] == 0) ++from;
-  while (to > from && digits[to] == 0) --to;
-  NUMBER x;
-  x.digits = storage - low;
-  x.first = (base + 32 * from) >> 5;
-  x.last = ((base + 32 * to) >> 5) + 3;
-  clear_number(x);
-  for (int i = from; i <= to; ++i) exact_add_scaled(x.digits, digits[i], base + 32 * i);
-  exact_normalize(x.digits, x.first, x.last);
-  exact_make_magnitude(x.digits, x.first, x.last);
-  return x;
-}
-
-// The number divided by `divisor`, in place, with one digit for each of x; 1 is returned if something remains.
-FN uint divide(NUMBER x, uint divisor) {
-  ulong rest = 0;
-  for (int i = x.last; i >= x.first; --i) {
-    const ulong dividend = rest << 32 | (ulong)x.digits[i];
-    x.digits[i] = (long)(dividend / divisor);
-    rest = dividend % divisor;
-  }
-  return rest != 0;
-}
-
-// So many digits below a number decide how its quotient by two numbers of 32 bits is rounded.
-#define FRACTION_DIGITS 5
-FN NUMBER with_fraction(NUMBER x) {
-  for (int i = 1; i <= FRACTION_DIGITS; ++i) x.digits[x.first - i] = 0;
-  x.first -= FRACTION_DIGITS;
-  return x;
-}
-
-// The nearest float64 to a number and a rest below its lowest digit.
-FN ulong rounded(NUMBER x, uint rest) {
-  x.digits[x.first] |= (long)rest;
-  return exact_round_float64(x.digits, x.first, x.last);
-}
-
 // The float64 nearest to the square root of a number and a rest. From the 127 or 128 bits from the highest one on comes a root of 64 bits.
-FN ulong rounded_root(NUMBER x, uint rest, LOCAL long* storage) {
+FN ulong rounded_root(MAGNITUDE x, uint rest, LOCAL long* storage) {
   const int top = exact_top_bit(x.digits, x.first, x.last);
   int any = 0;
   for (int i = x.first; i <= x.last; ++i) any |= x.digits[i] != 0;
@@ -102,7 +49,7 @@ FN ulong rounded_root(NUMBER x, uint rest, LOCAL long* storage) {
   }
   rest |= (left_high | left_low) != 0;
   const int position = unit / 2 + 537;  // of 2^((unit - 1074) / 2), from 2^-1074 on
-  NUMBER y;
+  MAGNITUDE y;
   y.first = (position - 32) >> 5;
   y.last = y.first + 5;
   y.digits = storage - y.first;
@@ -188,14 +135,14 @@ void statistics_record(GLOBAL const ulong* words, GLOBAL uchar* records, ulong r
   record[WORD_SQUARED_NORM] = NAN_BITS;
   record[WORD_NORM] = NAN_BITS;
 #if SUM
-  const NUMBER sum = number_of(sum_digits, SUM_LOW, digits, SUM_DIGITS, SUM_BASE);
+  const MAGNITUDE sum = magnitude_of_digits(sum_digits, SUM_LOW, digits, SUM_DIGITS, SUM_BASE);
 #else
   record[WORD_SUM] = NAN_BITS;
   record[WORD_SUM + 1] = 0;
   record[WORD_SUM + 2] = 0x7fc00000;
 #endif
 #if PRODUCTS
-  NUMBER squares = number_of(product_digits, PRODUCT_LOW, digits + SUM_DIGITS, PRODUCT_DIGITS, PRODUCT_BASE);
+  MAGNITUDE squares = magnitude_of_digits(product_digits, PRODUCT_LOW, digits + SUM_DIGITS, PRODUCT_DIGITS, PRODUCT_BASE);
   if (!has_nan) {
     const ulong infinite = (ulong)0x7ff << 52;
     record[WORD_SQUARED_NORM] = infinities != 0 ? infinite : rounded(squares, 0);
@@ -205,7 +152,7 @@ void statistics_record(GLOBAL const ulong* words, GLOBAL uchar* records, ulong r
 #if SUM && PRODUCTS
   // (n Σx² - (Σx)²) / n², exactly.
   if (!has_nan && infinities == 0 && used != 0) {
-    NUMBER numerator;
+    MAGNITUDE numerator;
     numerator.digits = numerator_digits - NUMERATOR_LOW;
     const int low = (64 * sum.first - 1074) >> 5;
     const int high = ((64 * sum.last + 32 - 1074) >> 5) + 3;
@@ -245,7 +192,7 @@ void statistics_record(GLOBAL const ulong* words, GLOBAL uchar* records, ulong r
     } else {
       LOCAL long* const from = numerator_digits + FRACTION_DIGITS;
       for (int i = 0; i <= sum.last - sum.first; ++i) from[i] = sum.digits[sum.first + i];
-      NUMBER mean = sum;
+      MAGNITUDE mean = sum;
       mean.digits = from - sum.first;
       mean = with_fraction(mean);
       const uint rest = divide(mean, (uint)used);

@@ -27,8 +27,8 @@ device::Source record_source(DType type, const Fields& fields, bool dot) {
   const int high = std::max(down(product_base) + product_room + 4, square_high);
   const int room = std::max({high - low + 1, kExactDigits, product_room, sum_room + kFractionDigits});
   const auto flag = [](bool value) { return std::string(value ? "1" : "0"); };
-  return {{"exact/exact.h", "exact/exact_lanes.h", "reduce/layout.h", "reduce/device/elements.h", "reduce/small/sum_record.h",
-           "plan/record.cl"},
+  return {{"exact/exact.h", "exact/quotient.h", "exact/exact_lanes.h", "reduce/layout.h", "reduce/device/elements.h",
+           "reduce/small/sum_record.h", "plan/record.cl"},
           {{"GROUP_SIZE", std::to_string(kGroupSize)},
            {"BITS", std::to_string(8 * size_of(type))},
            {"FLOATS", flag(!is_integer(type))},

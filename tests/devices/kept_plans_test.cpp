@@ -1,6 +1,8 @@
 // Calls over arrays on a device reuse the scratch memory of earlier calls of the same kind: the bits do not depend on what came before.
+#include <samesum/axes.hpp>
 #include <samesum/buffer.hpp>
 #include <samesum/histogram.hpp>
+#include <samesum/operator.hpp>
 #include <samesum/reduce.hpp>
 #include <samesum/statistics.hpp>
 #include <samesum/sum.hpp>
@@ -115,6 +117,34 @@ TEST(KeptPlans, OfProductsMakeNothingTwice) {
     EXPECT_EQ(listing->loads, loads) << name_of(type);
     EXPECT_EQ(listing->allocations, allocations) << name_of(type);
   }
+}
+
+// Each plain call of a kind makes everything, and the next one nothing.
+TEST(KeptPlans, OfReductionsMakeNothingTwice) {
+  const std::uint64_t size = 1 << 24;
+  const auto expect = [&](const char* what, const auto& call) {
+    const auto listing = std::make_shared<test::ListingDevice>();
+    const Device device(listing);
+    const Buffer buffer(device, size * 4);
+    const Array data(buffer, size, DType::float32);
+    call(data);
+    const int compilations = listing->compilations, loads = listing->loads, allocations = listing->allocations,
+              launches = listing->launches;
+    call(data);
+    EXPECT_GT(listing->launches, launches) << what;
+    EXPECT_EQ(listing->compilations, compilations) << what;
+    EXPECT_EQ(listing->loads, loads) << what;
+    EXPECT_EQ(listing->allocations, allocations) << what;
+  };
+  expect("sum", [](const Array& x) { accumulate(x); });
+  expect("dot", [](const Array& x) { dot(x, x); });
+  expect("statistics", [](const Array& x) { collect(x); });
+  expect("extrema", [](const Array& x) { collect(x, {true, false, false, false}); });
+  expect("squares", [](const Array& x) { collect(x, {false, false, true, false}); });
+  expect("axes", [](const Array& x) { sum(x.reshaped({1 << 12, 1 << 12}), Axes{0}); });
+  const Operator largest(Formula("max(a, b)")), both(Formula("(min(a[0], b[0]), max(a[1], b[1]))"));
+  expect("operator", [&](const Array& x) { reduce(x, largest); });
+  expect("operator of pairs", [&](const Array& x) { reduce(Formula("(x, x)"), {{"x", x}}, {}, both); });
 }
 
 TEST(KeptPlans, OfProductsHaveTheBitsOfFreshOnes) {

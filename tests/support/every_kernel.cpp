@@ -223,6 +223,7 @@ void build_axes(device::Device& device, bool rest) {
     for (const bool skip : {false, true}) {
       if (skip && is_integer(type)) continue;
       device::build(device, groups::axes_source(type, {.skip = skip}), "axes");
+      device::build(device, groups::axes_exact_source(type, {.skip = skip}), "axes_exact");
     }
   }
 }

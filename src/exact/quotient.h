@@ -1,0 +1,55 @@
+// Exact quotients of sums in kernels, rounded once. Stands after exact.h; by one work-item.
+
+// Digits first..last of a magnitude, of which digit i weighs 2^(32 i - 1074), and its sign. Digits below 0 may be there.
+typedef struct {
+  LOCAL long* digits;
+  int first, last;
+  int negative;
+} MAGNITUDE;
+
+FN void clear_number(MAGNITUDE x) {
+  for (int i = x.first; i <= x.last; ++i) x.digits[i] = 0;
+}
+
+// The number with these digits, of which digit i weighs 2^(base + 32 i - 1074). `storage` begins with digit `low`, and has room for
+// four digits more than `count`.
+FN MAGNITUDE magnitude_of_digits(LOCAL long* storage, int low, LOCAL const long* digits, int count, int base) {
+  int from = 0;
+  int to = count - 1;
+  while (from < to && digits[from] == 0) ++from;
+  while (to > from && digits[to] == 0) --to;
+  MAGNITUDE x;
+  x.digits = storage - low;
+  x.first = (base + 32 * from) >> 5;
+  x.last = ((base + 32 * to) >> 5) + 3;
+  clear_number(x);
+  for (int i = from; i <= to; ++i) exact_add_scaled(x.digits, digits[i], base + 32 * i);
+  exact_normalize(x.digits, x.first, x.last);
+  x.negative = exact_make_magnitude(x.digits, x.first, x.last);
+  return x;
+}
+
+// The number divided by `divisor`, in place, with one digit for each of x; 1 is returned if something remains.
+FN uint divide(MAGNITUDE x, uint divisor) {
+  ulong rest = 0;
+  for (int i = x.last; i >= x.first; --i) {
+    const ulong dividend = rest << 32 | (ulong)x.digits[i];
+    x.digits[i] = (long)(dividend / divisor);
+    rest = dividend % divisor;
+  }
+  return rest != 0;
+}
+
+// So many digits below a number decide how its quotient by two numbers of 32 bits is rounded.
+#define FRACTION_DIGITS 5
+FN MAGNITUDE with_fraction(MAGNITUDE x) {
+  for (int i = 1; i <= FRACTION_DIGITS; ++i) x.digits[x.first - i] = 0;
+  x.first -= FRACTION_DIGITS;
+  return x;
+}
+
+// The nearest float64 to a number and a rest below its lowest digit.
+FN ulong rounded(MAGNITUDE x, uint rest) {
+  x.digits[x.first] |= (long)rest;
+  return exact_round_float64(x.digits, x.first, x.last);
+}
