@@ -27,15 +27,7 @@ namespace {
 constexpr std::string_view kKnown[] = {"count", "nan", "min", "max", "sum", "mean", "var", "std", "norm", "sqnorm"};
 constexpr std::size_t kUsual = 8;  // of them, for `stats`
 
-using Key = std::vector<std::string>;
-
-// The groups of all inputs, and the sums of each column.
-struct Grouped {
-  std::vector<Key> keys;
-  std::vector<std::string> key_names, names;
-  std::vector<GroupSums> sums;  // of each column; with room for more groups
-  std::uint64_t missing = 0, elements = 0;
-};
+using Key = Grouped::Key;
 
 // The numbers of keys, over several inputs; of a single one they are those of the source.
 class KeyNumbers {
@@ -136,14 +128,19 @@ std::optional<Number> answer(const GroupSums& sums, std::uint64_t group, std::st
   return result.float32 ? real(all.standard_deviation_to_float(options.ddof, nan)) : real(all.standard_deviation(options.ddof, nan));
 }
 
+std::vector<std::string> statistics_of(const ByOptions& options) {
+  return options.statistics.empty() ? std::vector<std::string>(kKnown, kKnown + kUsual) : options.statistics;
+}
+
 void require(bool condition, const char* message) {
   if (!condition) throw Error(ErrorKind::usage, message);
 }
 
-Grouped read_all(const Input& input, const GroupOptions& how) {
+// Of the input's files `files`, all of them or a part.
+Grouped read_all(const Input& input, std::span<const std::string> files, const GroupOptions& how) {
   Grouped all;
   KeyNumbers numbers;
-  for (const std::string& file : input.files) add_input(all, input.files.size() > 1 ? &numbers : nullptr, *input.open(file), how);
+  for (const std::string& file : files) add_input(all, files.size() > 1 ? &numbers : nullptr, *input.open(file), how);
   if (all.sums.empty()) {  // inputs without a number
     all.names = input.named_columns();
     for (std::size_t i = 0; i < all.names.size(); ++i) all.sums.emplace_back(0, how);
@@ -162,28 +159,53 @@ void add_by(CLI::App& command, Input& input) {
   command.add_flag("--sorted", input.sorted, "--by: groups in the order of their keys; else as first seen");
 }
 
-int run_by(Output& out, const Input& input, const ByOptions& options, const ResultOptions& result) {
+void add_by_to(Json& to, const Input& input, const ByOptions& options) {
+  to["by"] = input.named_keys();
+  to["columns"] = input.named_columns();
+  to["statistics"] = options.statistics;
+  to["ddof"] = options.ddof;
+  to["sorted"] = input.sorted;
+}
+
+int run_by(Output& out, const Input& input, const ByOptions& options, const ResultOptions& result, const PartOptions& part) {
   require(!input.named_columns().empty(), "--by needs the columns of the numbers too: --column price --by city");
   require(input.nodata.empty(), "--nodata leaves elements out of their rows: leave out one of --nodata and --by (--missing names words)");
   require(input.map.empty(), "--map gives numbers without keys: leave out one of --map and --by");
   require(!result.plain, "--plain prints values without their keys: leave out one of --plain and --by (--csv prints both)");
-  require(result.partial.empty(), "--partial keeps one sum: leave out one of --partial and --by");
+  require(part.checkpoint.empty(), "--checkpoint is for arrays: leave out one of --checkpoint and --by");
+  require(!part.part.empty() || result.partial.empty(),
+          "--partial keeps one sum, and with --by those of a part: name the part (--part 1/2)");
   require(options.device == "auto" || options.device == "cpu", "--by adds up on the CPU: leave out --device");
-  std::vector<std::string> statistics = options.statistics;
-  if (statistics.empty()) statistics.assign(kKnown, kKnown + kUsual);
   GroupOptions how;
   how.threads = options.tuning.threads;
-  for (const std::string& name : statistics) {
+  for (const std::string& name : statistics_of(options)) {
     if (std::ranges::find(kKnown, name) == std::end(kKnown))
       throw Error(ErrorKind::usage, fmt::format("--by has no '{}': there are {}", name, fmt::join(kKnown, ", ")));
     how.extrema |= name == "min" || name == "max";
     how.squares |= name == "var" || name == "std" || name == "norm" || name == "sqnorm";
   }
+  if (!part.part.empty()) {
+    PartOf of;
+    of.work = {{"command", "by"}, {"files", Json::array()}, {"how", Json::object()}};
+    add_by_to(of.work["how"], input, options);
+    const auto compute = [&](std::span<const std::string> files) -> PartialResult { return read_all(input, files, how); };
+    return run_part_of_files(out, input, part, result, std::move(of), compute);
+  }
   const auto start = std::chrono::steady_clock::now();
-  const Grouped all = read_all(input, how);
+  const Grouped all = read_all(input, input.files, how);
+  print_by(out, all, input.sorted, options, result);
+  if (result.verbose) {
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    out.note(fmt::format("{} in {}, cpu, {}", counted(all.elements, "number"), counted(all.keys.size(), "group"), duration(seconds)));
+  }
+  return kExitOk;
+}
+
+void print_by(Output& out, const Grouped& all, bool in_order, const ByOptions& options, const ResultOptions& result) {
+  const std::vector<std::string> statistics = statistics_of(options);
   std::vector<std::size_t> order(all.keys.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  if (input.sorted) order = sorted(all.keys);
+  if (in_order) order = sorted(all.keys);
   const auto of = [&](std::size_t column, std::size_t group, const std::string& name) {
     try {
       return answer(all.sums[column], group, name, options, result);
@@ -232,11 +254,6 @@ int run_by(Output& out, const Input& input, const ByOptions& options, const Resu
     result.csv ? rows.print_csv(out) : rows.print(out);
   }
   if (all.missing != 0 && !result.json) out.note(fmt::format("{} missing", counted(all.missing, "number")));
-  if (result.verbose) {
-    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    out.note(fmt::format("{} in {}, cpu, {}", counted(all.elements, "number"), counted(all.keys.size(), "group"), duration(seconds)));
-  }
-  return kExitOk;
 }
 
 }  // namespace samesum::cli

@@ -1,8 +1,10 @@
 // --by: a result for each group of rows of a table.
 #pragma once
 
+#include "grouped.hpp"
 #include "input.hpp"
 #include "output.hpp"
+#include "part.hpp"
 #include "result.hpp"
 
 #include <samesum/options.hpp>
@@ -27,6 +29,10 @@ struct ByOptions {
 };
 
 /// The statistics of the named columns of all inputs together, for each group of rows with equal keys.
-int run_by(Output& out, const Input& input, const ByOptions& options, const ResultOptions& result);
+/// With `part` those of some of the files, which are written to the file of --partial.
+int run_by(Output& out, const Input& input, const ByOptions& options, const ResultOptions& result, const PartOptions& part = {});
+
+/// Prints them; `sorted`: in the order of their keys.
+void print_by(Output& out, const Grouped& all, bool sorted, const ByOptions& options, const ResultOptions& result);
 
 }  // namespace samesum::cli

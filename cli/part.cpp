@@ -298,6 +298,24 @@ int run_part(Output& out, const Input& input, const std::string& device_name, co
   return code;
 }
 
+int run_part_of_files(Output& out, const Input& input, const PartOptions& options, const ResultOptions& result, PartOf of,
+                      const std::function<PartialResult(std::span<const std::string>)>& compute) {
+  if (result.partial.empty()) refuse("--part gives a part of the answer: name a file for it (--partial p3.sum), and merge all parts");
+  std::tie(of.part, of.parts) = parse_part(options.part);
+  const PartialTarget target(result.partial, input.files);
+  for (const std::string& file : input.files) {
+    std::error_code error;
+    const std::uint64_t bytes = fs::file_size(file, error);
+    if (error || is_stream(file)) refuse(fmt::format("{}: is no file, and --part with --by shares out a list of files", shown_name(file)));
+    of.work["files"].push_back({{"file", fs::path(file).filename().string()}, {"bytes", bytes}});
+  }
+  of.print = json_of(result);
+  const std::uint64_t count = input.files.size(), first = scaled(of.part - 1, count, of.parts), last = scaled(of.part, count, of.parts);
+  target.save(out, {compute(std::span(input.files).subspan(first, last - first)), of});
+  if (out.terminal() || result.verbose) out.note(fmt::format("part {} of {}: {} of {} files", of.part, of.parts, last - first, count));
+  return kExitOk;
+}
+
 void merge(PartialResult& into, const PartialResult& more, const std::string& name, const std::string& its_name) {
   if (into.index() != more.index()) {
     refuse(fmt::format("{} is a {}, {} a {}: they cannot be merged", name, kind_of(into), its_name, kind_of(more)));

@@ -46,6 +46,10 @@ void require_one_input(const Input& input);
 int run_part(Output& out, const Input& input, const std::string& device, const PartOptions& options, const ResultOptions& result,
              const PartWork& work);
 
+/// Computes those files of a list that are in the part, and writes the result. `of` has the work but its files.
+int run_part_of_files(Output& out, const Input& input, const PartOptions& options, const ResultOptions& result, PartOf of,
+                      const std::function<PartialResult(std::span<const std::string>)>& compute);
+
 /// Merges `more`, the result in the file `its_name`. @throws Error (usage) that names the files, where they are of different kinds.
 void merge(PartialResult& into, const PartialResult& more, const std::string& name, const std::string& its_name);
 

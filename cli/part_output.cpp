@@ -1,4 +1,5 @@
 // The answers of parts that were merged, printed as the commands print theirs.
+#include "by.hpp"
 #include "command.hpp"
 #include "hist_options.hpp"
 #include "part.hpp"
@@ -52,6 +53,14 @@ int print_partial(Output& out, const Partial& whole, ResultOptions given) try {
   const ResultOptions result = joined(std::move(given), of.print);
   result.check();
   const std::string command = of.work.at("command").get<std::string>();
+  if (command == "by") {
+    const Json& by = of.work.at("how");
+    ByOptions options;
+    options.statistics = by.at("statistics").get<std::vector<std::string>>();
+    options.ddof = by.at("ddof").get<std::uint64_t>();
+    print_by(out, as<Grouped>(whole), by.at("sorted").get<bool>(), options, result);
+    return kExitOk;
+  }
   std::vector<std::string> files;
   std::optional<DType> type;
   for (const Json& file : of.work.at("files")) {

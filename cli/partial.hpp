@@ -1,6 +1,7 @@
 // Files of partial results: of whole inputs, in the library's own forms; and of parts of inputs, which say what they are a part of.
 #pragma once
 
+#include "grouped.hpp"
 #include "number.hpp"
 #include "output_file.hpp"
 
@@ -19,7 +20,7 @@
 namespace samesum::cli {
 
 /// A result that merges.
-using PartialResult = std::variant<Accumulator, ProductAccumulator, Statistics, Histogram>;
+using PartialResult = std::variant<Accumulator, ProductAccumulator, Statistics, Histogram, Grouped>;
 
 /// "partial sum", "histogram" ...
 std::string_view kind_of(const PartialResult& result);

@@ -55,7 +55,8 @@ constexpr Fields kExtremes{true, false, false, false}, kSum{false, true, false, 
 const Statistic kStatistics[] = {
     {"count", "the number of elements, NaNs included", true, kExtremes,
      [](const Found& f, const StatisticsOptions&) { return Number(f.all.count()); }},
-    {"missing", "the number of missing numbers", false, kExtremes, [](const Found& f, const StatisticsOptions&) { return Number(f.missing); }},
+    {"missing", "the number of missing numbers", false, kExtremes,
+     [](const Found& f, const StatisticsOptions&) { return Number(f.missing); }},
     {"nan", "the number of NaNs", true, kExtremes, [](const Found& f, const StatisticsOptions&) { return Number(f.all.nan_count()); }},
     {"min", "the least element", true, kExtremes,
      [](const Found& f, const StatisticsOptions& o) { return extreme_of(f, f.all.min(o.nan_policy())); }},
@@ -141,7 +142,8 @@ struct Running {
 };
 
 // Adds a part of the current chunk of `source`, from its element `first` on.
-void collect_part(Array part, std::uint64_t first, const Source& source, const Device& device, const StatisticsOptions& options, Running& running) {
+void collect_part(Array part, std::uint64_t first, const Source& source, const Device& device, const StatisticsOptions& options,
+                  Running& running) {
   Found& found = running.found;
   const std::uint64_t known = found.all.count();
   const auto first_known = found.all.contents().first_nan;
@@ -244,9 +246,9 @@ Fields fields_of(const std::vector<const Statistic*>& wanted) {
 
 // --part, --checkpoint, --partial.
 int run_in_parts(Output& out, const StatisticsOptions& options) {
-  if (!options.input.keys.empty() || options.axes.wanted() || !options.nodata.empty()) {
+  if (options.axes.wanted() || !options.nodata.empty()) {
     throw Error(ErrorKind::usage,
-                "--part, --checkpoint and --partial are for the statistics of all elements: leave out --by, --axis and --nodata");
+                "--part, --checkpoint and --partial are for the statistics of all elements: leave out --axis and --nodata");
   }
   const std::vector<const Statistic*> wanted = find_statistics(options.wanted);
   if (std::ranges::any_of(wanted, [](const Statistic* one) { return one->name == std::string_view("prod"); })) {
@@ -268,13 +270,14 @@ int run_in_parts(Output& out, const StatisticsOptions& options) {
 int run(Output& out, StatisticsOptions options) {
   options.result.check();
   options.axes.check();
-  if (options.part.wanted() || !options.result.partial.empty()) return run_in_parts(out, options);
+  if (options.input.keys.empty() && (options.part.wanted() || !options.result.partial.empty())) return run_in_parts(out, options);
   if (options.input.sorted && options.input.keys.empty()) throw Error(ErrorKind::usage, "--sorted goes with --by");
   if (!options.input.keys.empty()) {
     if (options.axes.wanted()) throw Error(ErrorKind::usage, "--axis is for an array, --by for a table: leave out one of them");
     options.input.nodata = options.nodata;
     return run_by(out, options.input,
-                  {.statistics = options.wanted, .ddof = options.ddof, .device = options.device, .tuning = options.tuning}, options.result);
+                  {.statistics = options.wanted, .ddof = options.ddof, .device = options.device, .tuning = options.tuning}, options.result,
+                  options.part);
   }
   if (!options.input.map.empty() && !options.nodata.empty()) {
     throw Error(ErrorKind::usage,
@@ -300,8 +303,8 @@ int run(Output& out, StatisticsOptions options) {
   options.input.in_order = true;
   options.input.any_order = !by_index;
   if (options.wanted == std::vector<std::string>{"mean"} || options.wanted == std::vector<std::string>{"norm"}) {
-    const auto code = run_complex(out, options.wanted.front(), options.input, options.device, options.result, options.tuning,
-                                  !options.nodata.empty());
+    const auto code =
+        run_complex(out, options.wanted.front(), options.input, options.device, options.result, options.tuning, !options.nodata.empty());
     if (code) return *code;
   }
   const Device device = choose_device(options.device, options.input.resident_bytes());

@@ -69,11 +69,10 @@ int print_all(Output& out, const SumOptions& options, const std::vector<NamedSou
 }
 
 int run_in_parts(Output& out, const SumOptions& options) {
-  if (options.split || means_all(options.device) || options.axes.wanted() || !options.input.keys.empty() || options.of_image() ||
-      options.selection.wanted()) {
+  if (options.split || means_all(options.device) || options.axes.wanted() || options.of_image() || options.selection.wanted()) {
     throw Error(
         ErrorKind::usage,
-        "--part and --checkpoint are for the sum of all elements on one device: leave out --split, --device all, --axis, --by and images");
+        "--part and --checkpoint are for the sum of all elements on one device: leave out --split, --device all, --axis and images");
   }
   PartWork work;
   work.command = "sum";
@@ -86,13 +85,14 @@ int run_in_parts(Output& out, const SumOptions& options) {
 int run(Output& out, const SumOptions& options) {
   options.result.check();
   options.axes.check();
-  if (options.part.wanted()) return run_in_parts(out, options);
+  if (options.part.wanted() && options.input.keys.empty()) return run_in_parts(out, options);
   if (options.input.sorted && options.input.keys.empty()) throw Error(ErrorKind::usage, "--sorted goes with --by");
   if (!options.input.keys.empty()) {
     if (options.split || options.sum.variant != "auto" || options.sum.group_size != 0 || options.axes.wanted()) {
       throw Error(ErrorKind::usage, "--split, --variant, --group and --axis are for one array: leave them or --by out");
     }
-    return run_by(out, options.input, {.statistics = {"sum"}, .device = options.device, .tuning = options.sum}, options.result);
+    return run_by(out, options.input, {.statistics = {"sum"}, .device = options.device, .tuning = options.sum}, options.result,
+                  options.part);
   }
   if (options.axes.wanted()) {
     if (options.split || options.sum.variant != "auto" || options.sum.group_size != 0 || means_all(options.device)) {

@@ -68,6 +68,38 @@ class Parts(Case):
                 self.succeed("dot", "--part", k + "/3", "--partial", k + ".dot", *files)
             self.assertEqual(self.succeed("merge", "2.dot", "3.dot", "1.dot"), self.succeed("dot", *files))
 
+    def test_groups_of_rows_by_files(self):
+        """--by shares out a list of files. Keys in other orders, with commas and line ends in them, and files without some or all of them."""
+        generator = random.Random(4)
+        names, keys = [], ["a", "b,c", "new\nline", "é", "", "10"]
+        for i in range(5):
+            rows = ["city,price,n"]
+            for _ in range(40 if i != 3 else 0):
+                key = generator.choice(keys[:1 + i])
+                rows.append('"%s",%r,%s' % (key, generator.uniform(-1, 1) * 2.0 ** generator.randrange(-200, 200), generator.choice(["3", "-4", "NA"])))
+            names.append(self.write("%d.csv" % i, ("\n".join(rows) + "\n").encode()))
+        names.append(self.write("e.csv", b"city,price,n\n"))
+        columns = ["--column", "price,n", "--by", "city"]
+        for command in (["sum", *columns], ["stats", *columns, "--sorted"], ["stats", *columns, "--only", "min,var,norm", "--json"], ["sum", *columns, "--csv"]):
+            command = [*command, "--allow-empty"]
+            whole, notes = self.noted(*command, *names)
+            for parts in (1, 2, 3, 7):
+                for k in range(1, parts + 1):
+                    self.noted(*command, "--part", "%d/%d" % (k, parts), "--partial", "by.%d" % k, *names)
+                merged, merged_notes = self.noted("merge", *["by.%d" % k for k in reversed(range(1, parts + 1))])
+                self.assertEqual((merged, merged_notes), (whole, notes), (command, parts))
+        informative(float(self.succeed("sum", "--column", "price", "--plain", names[0])))
+        self.assertIn("of the 7 parts of the by of 0.csv", self.refuse("merge", "by.1"))
+        self.noted("sum", "--column", "price", "--by", "city", "--part", "1/7", "--partial", "other", *names)
+        self.assertIn("other options", self.refuse("merge", "by.2", "other"))
+        good = self.read("by.1")
+        for size in range(0, len(good), 41):
+            self.write("bad", good[:size])
+            self.assertIn("bad: ", self.refuse("merge", "bad"))
+        self.assertIn("leave out one of --checkpoint and --by", self.refuse("sum", *columns, "--checkpoint", "state", *names))
+        self.assertIn("name the part", self.refuse("sum", *columns, "--partial", "p", *names))
+        self.assertIn("shares out a list of files", self.refuse("sum", *columns, "--part", "1/2", "--partial", "p", "-"))
+
     def test_whole_inputs_merge_too(self):
         numpy.save(self.path("a.npy"), ugly(1001)[:400])
         numpy.save(self.path("b.npy"), ugly(1001)[400:])

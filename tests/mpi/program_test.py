@@ -31,6 +31,15 @@ class OverMpi(Case):
             self.assertEqual((result.returncode, result.stderr), (0, b""))
             self.assertEqual(result.stdout.decode(), self.succeed(*command))
 
+    def test_groups_of_rows(self):
+        for i, rows in enumerate(("a,1e100\nb,2\n", "b,3\na,1\nc,5\n", "a,-1e100\n")):
+            self.write("%d.csv" % i, b"key,x\n" + rows.encode())
+        command = ["sum", "--by", "key", "--column", "x", "--csv", "0.csv", "1.csv", "2.csv"]
+        result = self.run_ranks(2, *command)
+        self.assertEqual((result.returncode, result.stderr), (0, b""))
+        self.assertEqual(result.stdout.decode(), self.succeed(*command))
+        self.assertIn("a,1\n", result.stdout.decode())
+
     def test_a_rank_that_fails_ends_all_with_one_message(self):
         result = self.run_ranks(3, "sum", "nowhere.npy", "--partial", "p")
         self.assertEqual((result.returncode, result.stdout), (2, b""))
