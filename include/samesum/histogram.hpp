@@ -120,22 +120,16 @@ struct Quantile {
 
 namespace detail {
 
-/// Memory for counts. The last large block that was freed is kept for the next of its size: the system would have to map and clear its pages
-/// again, which takes longer than to count what a call counts.
-void* allocate_counts(std::size_t bytes);
-void free_counts(void* counts) noexcept;
-
-/// For elements that are written right after they are made: resize() leaves them as they are, so that all cores can fill them.
+/// For counts that are written right after they are made: resize() leaves them as they are, so that all cores can fill them.
 template <class T>
-struct CountsAllocator {
-  using value_type = T;
-
-  CountsAllocator() noexcept = default;
+struct Uninitialized : std::allocator<T> {
+  Uninitialized() noexcept = default;
   template <class U>
-  CountsAllocator(const CountsAllocator<U>&) noexcept {}
-
-  T* allocate(std::size_t count) { return static_cast<T*>(allocate_counts(count * sizeof(T))); }
-  void deallocate(T* counts, std::size_t) noexcept { free_counts(counts); }
+  Uninitialized(const Uninitialized<U>&) noexcept {}
+  template <class U>
+  struct rebind {
+    using other = Uninitialized<U>;
+  };
   template <class U>
   void construct(U* place) noexcept {
     ::new (static_cast<void*>(place)) U;
@@ -143,10 +137,6 @@ struct CountsAllocator {
   template <class U, class V>
   void construct(U* place, V&& value) noexcept {
     ::new (static_cast<void*>(place)) U(std::forward<V>(value));
-  }
-  template <class U>
-  bool operator==(const CountsAllocator<U>&) const noexcept {
-    return true;
   }
 };
 
@@ -215,7 +205,7 @@ class Histogram {
   void check_total() const;
 
   Bins bins_;
-  std::vector<std::uint64_t, detail::CountsAllocator<std::uint64_t>> counts_;
+  std::vector<std::uint64_t, detail::Uninitialized<std::uint64_t>> counts_;
   std::uint64_t under_ = 0, over_ = 0, nan_ = 0;
 };
 

@@ -71,7 +71,8 @@ def _like(x: Any, found: Any) -> Any:
         if found.dtype.name == "bfloat16":
             return torch.as_tensor(found.astype(_numpy.float32), device=x.device).bfloat16()
         return torch.as_tensor(found, device=x.device)
-    library = x.__array_namespace__()
+    # CuPy's arrays do not name their namespace, which is the module itself.
+    library: Any = x.__array_namespace__() if hasattr(x, "__array_namespace__") else _sys.modules[type(x).__module__.partition(".")[0]]
     try:
         return library.asarray(found, device=x.device)
     except TypeError:  # of a library whose asarray knows no devices
@@ -296,7 +297,7 @@ def prod(x: Any, /, *, axis: Axis = None, dtype: Any = None, keepdims: bool = Fa
 def _on_host(x: Any) -> Any:
     """`x` in host memory, for functions that work there alone."""
     if hasattr(x, "__cuda_array_interface__"):
-        return x.cpu() if hasattr(x, "cpu") else x.get()
+        return x.cpu() if hasattr(x, "cpu") else x.get() if hasattr(x, "get") else _numpy.asarray(x)
     return x
 
 

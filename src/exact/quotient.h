@@ -11,6 +11,9 @@ FN void clear_number(MAGNITUDE x) {
   for (int i = x.first; i <= x.last; ++i) x.digits[i] = 0;
 }
 
+// A pointer p such that p[lowest] is the first of `digits`.
+FN LOCAL long* numbered_from(LOCAL long* digits, int lowest) { return digits - lowest; }
+
 // The number with these digits, of which digit i weighs 2^(base + 32 i - 1074). `storage` begins with digit `low`, and has room for
 // four digits more than `count`.
 FN MAGNITUDE magnitude_of_digits(LOCAL long* storage, int low, LOCAL const long* digits, int count, int base) {
@@ -19,7 +22,7 @@ FN MAGNITUDE magnitude_of_digits(LOCAL long* storage, int low, LOCAL const long*
   while (from < to && digits[from] == 0) ++from;
   while (to > from && digits[to] == 0) --to;
   MAGNITUDE x;
-  x.digits = storage - low;
+  x.digits = numbered_from(storage, low);
   x.first = (base + 32 * from) >> 5;
   x.last = ((base + 32 * to) >> 5) + 3;
   clear_number(x);

@@ -12,12 +12,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
-#include <cstdlib>
 #include <cstring>
 #include <limits>
-#include <new>
 #include <numeric>
 #include <type_traits>
 #include <utility>
@@ -76,40 +73,6 @@ bool is_greater(T value, double edge) {
 }
 
 }  // namespace
-
-namespace detail {
-namespace {
-
-// A block starts with its size, and has its elements behind it.
-struct alignas(64) Block {
-  std::size_t bytes;
-};
-constexpr std::size_t kLargeBytes = std::size_t{1} << 20;   // below, the allocator's own blocks are as fast
-constexpr std::size_t kMaxKeptBytes = std::size_t{32} << 20;
-
-std::atomic<Block*> kept_block = nullptr;
-
-}  // namespace
-
-void* allocate_counts(std::size_t bytes) {
-  Block* block = bytes < kLargeBytes ? nullptr : kept_block.exchange(nullptr);
-  if (block != nullptr && block->bytes != bytes) {
-    std::free(block);
-    block = nullptr;
-  }
-  if (block == nullptr) block = static_cast<Block*>(std::aligned_alloc(alignof(Block), (sizeof(Block) + bytes + 63) / 64 * 64));
-  if (block == nullptr) throw std::bad_alloc();
-  block->bytes = bytes;
-  return block + 1;
-}
-
-void free_counts(void* counts) noexcept {
-  Block* block = static_cast<Block*>(counts) - 1;
-  if (block->bytes >= kLargeBytes && block->bytes <= kMaxKeptBytes) block = kept_block.exchange(block);
-  std::free(block);
-}
-
-}  // namespace detail
 
 // Requires the default floating-point environment: where denormals are flushed, one would be taken for zero.
 Bins::Bins(std::vector<double> edges, std::string_view kind) : kind_(kind) {

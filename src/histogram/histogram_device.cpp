@@ -449,6 +449,7 @@ Histogram count_in_buffer(const Array& data, const Bins& bins, const Tuning& opt
   const std::string name = fmt::format("histogram {} {} {} {}", name_of(data.type()), size, bins.count(), options.group_size);
   auto cached = device.plans().take<CachedHistogram>(name);
   if (!cached || cached->bins != bins) cached = std::make_shared<CachedHistogram>(device, bins, data.type(), size, options.group_size);
+  cached->bins = bins;  // the caller's own edges: comparing the same ones again takes no time, comparing a million others a millisecond
   const device::Mark start = report != nullptr ? device.mark() : device::Mark{};
   const auto tell = [&] {
     if (report == nullptr) return;

@@ -153,7 +153,7 @@ void statistics_record(GLOBAL const ulong* words, GLOBAL uchar* records, ulong r
   // (n Σx² - (Σx)²) / n², exactly.
   if (!has_nan && infinities == 0 && used != 0) {
     MAGNITUDE numerator;
-    numerator.digits = numerator_digits - NUMERATOR_LOW;
+    numerator.digits = numbered_from(numerator_digits, NUMERATOR_LOW);
     const int low = (64 * sum.first - 1074) >> 5;
     const int high = ((64 * sum.last + 32 - 1074) >> 5) + 3;
     numerator.first = low < squares.first ? low : squares.first;

@@ -49,7 +49,7 @@ namespace samesum::dialect::by_key {
 #undef SQUARES
 #undef EXTREMA
 #undef LANES
-#undef WHOLE
+#undef RUNS_BY_REGISTERS
 #undef WHOLE_NUMBER
 #undef EXTREMA_PARAMETERS
 #undef RUNS
@@ -72,7 +72,7 @@ namespace samesum::dialect::by_sorted_key {
 #undef SQUARES
 #undef EXTREMA
 #undef LANES
-#undef WHOLE
+#undef RUNS_BY_REGISTERS
 #undef WHOLE_NUMBER
 #undef EXTREMA_PARAMETERS
 

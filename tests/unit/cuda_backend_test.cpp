@@ -296,7 +296,7 @@ TEST(EarlyKernels, AllOfAFileWaitOrNone) {
     EXPECT_EQ(times("after_launches();"), times("\nKERNEL ")) << file;
     ++files;
   }
-  EXPECT_EQ(files, 8);
+  EXPECT_EQ(files, 10);
 }
 
 // The kernels of every pattern, and launches of histograms from few to many bins, as on the device's own stream.

@@ -31,11 +31,11 @@
 #endif
 // Whether the numbers of one group are added up as one number first, exact as a double or as an integer.
 #if FLOATS == 32
-#define WHOLE (SAMESUM_FP64 && SAMESUM_DENORMALS && !SQUARES)
+#define RUNS_BY_REGISTERS (SAMESUM_FP64 && SAMESUM_DENORMALS && !SQUARES)
 #elif FLOATS == 0 && VALUE_BITS <= 32
-#define WHOLE (!SQUARES)
+#define RUNS_BY_REGISTERS (!SQUARES)
 #else
-#define WHOLE 0
+#define RUNS_BY_REGISTERS 0
 #endif
 
 #define NUMBER_FINITE 0
@@ -303,7 +303,7 @@ FN void deposit_together(const SUMS* sums, LOCAL uint* memory, uint slots, uint 
 typedef struct {
   SHARE share;
   uint group;
-#if WHOLE
+#if RUNS_BY_REGISTERS
   WHOLE_NUMBER whole;
   uint terms;
 #endif
@@ -313,14 +313,14 @@ FN RUN run_of(uint group) {
   RUN run;
   run.share = share_zero();
   run.group = group;
-#if WHOLE
+#if RUNS_BY_REGISTERS
   run.whole = 0;
   run.terms = 0;
 #endif
   return run;
 }
 
-#if WHOLE
+#if RUNS_BY_REGISTERS
 // Adds the whole number to the share.
 FN void settle_run(const SUMS* sums, RUN* run) {
 #if FLOATS == 32
@@ -364,7 +364,7 @@ FN void settle_run(const SUMS* sums, RUN* run) {
 
 FN void hold(const SUMS* sums, RUN* run, VALUE x) {
   if (run->group == NO_GROUP) return;
-#if WHOLE && FLOATS == 32
+#if RUNS_BY_REGISTERS && FLOATS == 32
   const uint bits = FLOAT_BITS(x);
   if ((bits & 0x7fffffffu) < 0x7f800000u && bits != 0x80000000u) {
     const double value = (double)as_float(bits), sum = run->whole + value;
@@ -378,7 +378,7 @@ FN void hold(const SUMS* sums, RUN* run, VALUE x) {
     ++run->share.counted;
     return;
   }
-#elif WHOLE
+#elif RUNS_BY_REGISTERS
   run->whole += (long)x;
   ++run->terms;
   ++run->share.counted;
@@ -389,7 +389,7 @@ FN void hold(const SUMS* sums, RUN* run, VALUE x) {
 
 // The same for so many elements at once.
 FN void hold_all(const SUMS* sums, RUN* run, const VALUE* x) {
-#if WHOLE && FLOATS == 32
+#if RUNS_BY_REGISTERS && FLOATS == 32
   // Floats that are less than 2^(e - 126) and multiples of 2^(e - 25 - 150), at most 2^4: their sums are exact as doubles.
   uint greatest = 0, least = ~0u, special = 0;
   double all = 0;
@@ -415,7 +415,7 @@ FN void hold_all(const SUMS* sums, RUN* run, const VALUE* x) {
 }
 
 FN void let_go(const SUMS* sums, LOCAL uint* memory, uint slots, uint copies, RUN* run) {
-#if WHOLE
+#if RUNS_BY_REGISTERS
   settle_run(sums, run);
 #endif
   deposit_together(sums, memory, slots, copies, run->share, run->group, heads_of(run->group));

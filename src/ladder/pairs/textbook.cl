@@ -122,13 +122,12 @@ FN void store(GLOBAL REAL* c, STATE state) {
 #endif
 }
 
-#define KERNEL_OF_PAIRS(name) \
-  KERNEL FIXED_GROUP(GROUP, RESIDENT) void name(GLOBAL const REAL* a, GLOBAL const REAL* b, GLOBAL REAL* c, ulong x_count, ulong y_count)
+#define PARAMETERS GLOBAL const REAL *a, GLOBAL const REAL *b, GLOBAL REAL *c, ulong x_count, ulong y_count
 #define MY_X (((GLOBAL const X*)a)[global_id()])
 #define GLOBAL_Y ((GLOBAL const Y*)b)
 
 // All of B from global memory: `naive` with one x, `vectors` with several.
-KERNEL_OF_PAIRS(from_global) {
+KERNEL FIXED_GROUP(GROUP, RESIDENT) void from_global(PARAMETERS) {
   const X x = MY_X;
   STATE state = nothing();
   for (ulong y = 0; y < y_count; ++y) state = step(state, x, GLOBAL_Y[y], y);
@@ -136,7 +135,7 @@ KERNEL_OF_PAIRS(from_global) {
 }
 
 // All of B in local memory: TILE is y_count, or more.
-KERNEL_OF_PAIRS(local_all) {
+KERNEL FIXED_GROUP(GROUP, RESIDENT) void local_all(PARAMETERS) {
   LOCAL_VAR Y tile[TILE];
   for (uint k = local_id(); k < y_count; k += GROUP) tile[k] = GLOBAL_Y[k];
   barrier_local();
@@ -147,7 +146,7 @@ KERNEL_OF_PAIRS(local_all) {
 }
 
 // B is copied to local memory tile by tile.
-KERNEL_OF_PAIRS(local_tiled) {
+KERNEL FIXED_GROUP(GROUP, RESIDENT) void local_tiled(PARAMETERS) {
   LOCAL_VAR Y tile[TILE];
   const X x = MY_X;
   STATE state = nothing();
@@ -163,7 +162,7 @@ KERNEL_OF_PAIRS(local_tiled) {
 
 #if WIDTH > 1
 // Vectors of B, too: one load for WIDTH of the y; then the y that are left over.
-KERNEL_OF_PAIRS(both) {
+KERNEL FIXED_GROUP(GROUP, RESIDENT) void both(PARAMETERS) {
   const X x = MY_X;
   STATE state = nothing();
   const ulong whole = y_count / WIDTH;
@@ -177,7 +176,7 @@ KERNEL_OF_PAIRS(both) {
 }
 
 // The same with tiles of vectors in local memory; what the last one has behind the end of B is not used.
-KERNEL_OF_PAIRS(both_tiled) {
+KERNEL FIXED_GROUP(GROUP, RESIDENT) void both_tiled(PARAMETERS) {
   LOCAL_VAR X tile[TILE / WIDTH];
   const X x = MY_X;
   STATE state = nothing();
