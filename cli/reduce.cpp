@@ -139,7 +139,7 @@ void add_reduce(CLI::App& program, Action& action) {
   command->footer(R"(Examples:
   samesum reduce --combine 'gcd(a, b)' --identity 0 n.npy
   samesum reduce --combine 'a*b % 1000003' --check n.npy
-  samesum reduce --combine 'a*b' z.npy                                     # of complex numbers, too
+  samesum reduce --combine 'a*b' z.npy                        # of complex numbers, too
   samesum reduce --map '(abs(x), i)' --combine 'b[0] > a[0] ? b : a' x.npy # and where
   samesum reduce --map '(x, i)' --combine 'b[0] < a[0] ? b : a' --finish 'a[1]' x.npy
 

@@ -186,7 +186,7 @@ class Kernel(Case):
             text = result.stdout.decode()
             self.assertEqual(result.returncode, 0)
             self.assertIn("#define GROUP 32", text)
-            self.assertIn("KERNEL FIXED_GROUP(GROUP, RESIDENT) void naive", text)
+            self.assertIn("KERNEL FIXED_GROUP(GROUP, RESIDENT) void from_global", text)
             self.assertIn("// --- build log", text)
             self.assertIn("// naive.bin: ", text)
             self.assertRegex(text, r"// --- launch: groups=\d+ group_size=32 x_per_item=1; 0 bytes of local memory from the launch")

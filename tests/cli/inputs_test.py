@@ -291,7 +291,7 @@ class Complex(Case):
             self.assertIn("z.npy: its elements are complex128, of which each has two numbers: 'samesum sum'", message)
             self.assertIn("save a.real and a.imag", message)
         self.assertIn("its elements are complex128", self.refuse("sum", "--axis", "0", "z.npy"))
-        self.assertIn("its elements are complex128", self.refuse("sum", "--map", "x*x", "z.npy"))
+        self.assertIn("this formula gives a complex number at each position", self.refuse("sum", "--map", "x*x", "z.npy"))
         for options in (["--nodata", "1"], ["--total"], ["--float32"], ["--partial", "p.sum"], ["--variant", "tree"]):
             self.assertIn("z.npy: its elements are complex numbers, of which 'sum' takes only", self.refuse("sum", *options, "z.npy"))
         self.assertIn("'prod' takes only", self.refuse("prod", "--exact", "z.npy"))
