@@ -171,6 +171,7 @@ class Commands(Case):
         words = words.replace("*.npy", "[!uz]*.npy")  # u.npy and z.npy hold complex numbers, which are not summed together with real ones
         if "samesum tune" in words:
             words = "export SAMESUM_TUNING=records.json; " + re.sub(r"--seconds \S+", "", words)
+            words = re.sub(r"--kind \S+", "--kind generic", words).replace("src/tuning/", "")  # this device is of no other kind
             words += f" --device {self.device}" + ("" if re.search("--(show|reset)", words) else " --seconds 1")
             on_kernels = True
         if re.search(r"samesum (kernel --file|check) ?my.cl|samesum kernel --file", words):
