@@ -270,13 +270,13 @@ std::uint64_t parse_size(const std::string& text, const char* option) {
 }
 
 TileShape parse_tile(const std::string& text, const char* option) {
-  constexpr std::uint64_t kMost = 1u << 16;
+  constexpr std::uint64_t kMax = 1u << 16;
   const std::size_t cross = text.find('x');
   std::uint64_t rows = 0, columns = 0;
   const bool parsed =
       parse_count(text.substr(0, cross), rows) && (cross == std::string::npos || parse_count(text.substr(cross + 1), columns));
   if (cross == std::string::npos) columns = rows;
-  if (!parsed || rows == 0 || columns == 0 || rows > kMost || columns > kMost) {
+  if (!parsed || rows == 0 || columns == 0 || rows > kMax || columns > kMax) {
     throw Error(ErrorKind::usage, fmt::format("{} takes a side such as 8, or rows and columns such as 4x16, not '{}'", option, text));
   }
   return {static_cast<std::uint32_t>(rows), static_cast<std::uint32_t>(columns)};

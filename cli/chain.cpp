@@ -11,10 +11,10 @@ namespace samesum::cli {
 namespace {
 
 std::string list(std::span<const Column> columns) {
-  constexpr std::size_t kMost = 12;
+  constexpr std::size_t kMax = 12;
   std::string text;
-  for (std::size_t i = 0; i < std::min(columns.size(), kMost); ++i) text += (i == 0 ? "" : ", ") + columns[i].label;
-  return text.empty() ? "none" : columns.size() > kMost ? text + ", ..." : text;
+  for (std::size_t i = 0; i < std::min(columns.size(), kMax); ++i) text += (i == 0 ? "" : ", ") + columns[i].label;
+  return text.empty() ? "none" : columns.size() > kMax ? text + ", ..." : text;
 }
 
 }  // namespace

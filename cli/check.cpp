@@ -80,7 +80,7 @@ Outcome run_with(std::vector<std::string> arguments, std::vector<std::string> se
   if (id < 0) throw Error(ErrorKind::usage, fmt::format("a process cannot be started: {}", std::strerror(errno)));
   Outcome outcome;
   std::array<pollfd, 2> watched = {pollfd{pipes[0][0], POLLIN, 0}, pollfd{pipes[1][0], POLLIN, 0}};
-  constexpr std::size_t kMost = 1 << 20;  // of a kernel that is wrong everywhere the first messages are enough
+  constexpr std::size_t kMax = 1 << 20;  // of a kernel that is wrong everywhere the first messages are enough
   for (int open = 2; open > 0;) {
     if (poll(watched.data(), watched.size(), -1) < 0 && errno != EINTR) break;
     for (std::size_t i = 0; i < watched.size(); ++i) {
@@ -88,7 +88,7 @@ Outcome run_with(std::vector<std::string> arguments, std::vector<std::string> se
       std::array<char, 4096> block{};
       const ssize_t count = read(watched[i].fd, block.data(), block.size());
       std::string& to = i == 0 ? outcome.out : outcome.messages;
-      if (count > 0 && to.size() < kMost) to.append(block.data(), static_cast<std::size_t>(count));
+      if (count > 0 && to.size() < kMax) to.append(block.data(), static_cast<std::size_t>(count));
       if (count <= 0) {
         watched[i].fd = -1;
         --open;

@@ -129,7 +129,8 @@ void draw_heat_map(Output& out, const HeatMapText& text, const HistogramNd& hist
 }
 
 std::string heat_map_svg(const HeatMapText& text, const HistogramNd& histogram, bool logarithmic) {
-  constexpr double kMapWidth = 800, kMapHeight = 560, kMapFrom = 86, kMapTo = 680, kMapTop = 60, kMapFloor = 490, kBar = 706, kBarWidth = 18;
+  constexpr double kMapWidth = 800, kMapHeight = 560, kMapFrom = 86, kMapTo = 680, kMapTop = 60, kMapFloor = 490, kBar = 706,
+                   kBarWidth = 18;
   const Cells cells(histogram, kMaxColumns, kMaxRows, logarithmic);
   const double wide = (kMapTo - kMapFrom) / static_cast<double>(cells.x().count()),
                high = (kMapFloor - kMapTop) / static_cast<double>(cells.y().count());
@@ -152,8 +153,9 @@ std::string heat_map_svg(const HeatMapText& text, const HistogramNd& histogram, 
       while (++column < cells.x().count() && colour(column) == colour(first)) continue;
       const std::string fill = hex(colour(first));
       if (fill == "#ffffff") continue;
-      svg += fmt::format("<rect x=\"{:.2f}\" y=\"{:.2f}\" width=\"{:.2f}\" height=\"{:.2f}\" fill=\"{}\"/>\n",
-                         kMapFrom + wide * static_cast<double>(first), bottom - high, wide * static_cast<double>(column - first), high, fill);
+      svg +=
+          fmt::format("<rect x=\"{:.2f}\" y=\"{:.2f}\" width=\"{:.2f}\" height=\"{:.2f}\" fill=\"{}\"/>\n",
+                      kMapFrom + wide * static_cast<double>(first), bottom - high, wide * static_cast<double>(column - first), high, fill);
     }
   }
   constexpr int kSteps = 64;  // of the scale of colours
@@ -163,8 +165,8 @@ std::string heat_map_svg(const HeatMapText& text, const HistogramNd& histogram, 
                        kBarWidth, each + 0.3, hex(colour_of((i + 0.5) / kSteps)));
   }
   svg += "</g>\n";
-  svg += fmt::format("<path d=\"M{0} {1}H{2}V{3}H{0}Z M{4} {1}h{5}V{3}h-{5}Z\" fill=\"none\" stroke=\"#222\"/>\n", kMapFrom, kMapTop, kMapTo, kMapFloor,
-                     kBar, kBarWidth);
+  svg += fmt::format("<path d=\"M{0} {1}H{2}V{3}H{0}Z M{4} {1}h{5}V{3}h-{5}Z\" fill=\"none\" stroke=\"#222\"/>\n", kMapFrom, kMapTop,
+                     kMapTo, kMapFloor, kBar, kBarWidth);
   svg += fmt::format("<text x=\"{0}\" y=\"{1}\">{2}</text><text x=\"{0}\" y=\"{3}\">0</text>\n", kBar + kBarWidth + 6, kMapTop + 9,
                      short_number(static_cast<double>(cells.greatest())), kMapFloor);
   const Labels across = labels_at(cells.x(), 8), up = labels_at(cells.y(), 8);
@@ -175,10 +177,11 @@ std::string heat_map_svg(const HeatMapText& text, const HistogramNd& histogram, 
   }
   for (std::size_t i = 0; i < up.edges.size(); ++i) {
     const double at = kMapFloor - high * static_cast<double>(up.edges[i]);
-    svg += fmt::format("<path d=\"M{0} {1:.1f}h-6\" stroke=\"#222\"/><text x=\"{2}\" y=\"{3:.1f}\" text-anchor=\"end\">{4}</text>\n", kMapFrom,
-                       at, kMapFrom - 9, at + 4.5, svg_text(up.texts[i]));
+    svg += fmt::format("<path d=\"M{0} {1:.1f}h-6\" stroke=\"#222\"/><text x=\"{2}\" y=\"{3:.1f}\" text-anchor=\"end\">{4}</text>\n",
+                       kMapFrom, at, kMapFrom - 9, at + 4.5, svg_text(up.texts[i]));
   }
-  svg += fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"middle\">{}</text>\n", (kMapFrom + kMapTo) / 2, kMapHeight - 20, svg_text(text.x));
+  svg +=
+      fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"middle\">{}</text>\n", (kMapFrom + kMapTo) / 2, kMapHeight - 20, svg_text(text.x));
   svg += fmt::format("<text transform=\"translate(20 {}) rotate(-90)\" text-anchor=\"middle\">{}</text>\n", (kMapTop + kMapFloor) / 2,
                      svg_text(text.y));
   svg += fmt::format("<text transform=\"translate({} {}) rotate(-90)\" text-anchor=\"middle\">samples{}</text>\n</svg>\n", kMapWidth - 16,
@@ -187,8 +190,8 @@ std::string heat_map_svg(const HeatMapText& text, const HistogramNd& histogram, 
 }
 
 std::vector<std::byte> heat_map_png(const HistogramNd& histogram, bool logarithmic) {
-  constexpr std::uint64_t kPixels = 512, kMost = 4096;  // at least, of the longer side; at most
-  const Cells cells(histogram, kMost, kMost, logarithmic);
+  constexpr std::uint64_t kPixels = 512, kMax = 4096;  // at least, of the longer side; at most
+  const Cells cells(histogram, kMax, kMax, logarithmic);
   const std::uint64_t columns = cells.x().count(), rows = cells.y().count();
   const std::uint64_t each = std::max<std::uint64_t>(kPixels / std::max(columns, rows), 1);
   Image image;

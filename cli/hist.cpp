@@ -329,7 +329,7 @@ void add_hist(CLI::App& program, Action& action) {
   const auto options = std::make_shared<HistOptions>();
   CLI::App* command = program.add_subcommand("hist", "A histogram of numbers, an image or a text: every count right");
   add_files(*command, options->input, ".npy, text, raw numbers, PNG, JPEG, TIFF; none, or -: standard input");
-  const CLI::Validator range = whole_number(1, Bins::kMost);
+  const CLI::Validator range = whole_number(1, Bins::kMax);
   command->add_option("--bins", options->bins, "bins of one width (default 64)")->transform(range)->option_text("N");
   command->add_option("--range", options->range, "where the bins begin and end (default: the data's range)")
       ->expected(2)

@@ -94,7 +94,7 @@ void print_json(Output& out, const Hist2dOptions& options, const HistogramNd& hi
     const Bins& bins = histogram.axes()[i];
     const HistogramNd::Outside outside = histogram.outside(i);
     object[kAxisNames[i]] = {{"kind", bins.kind()},    {"bins", bins.count()}, {"edges", bins.edges()},
-                         {"under", outside.under}, {"over", outside.over}, {"nan", outside.nan}};
+                             {"under", outside.under}, {"over", outside.over}, {"nan", outside.nan}};
   }
   object["total"] = histogram.total();
   object["inside"] = histogram.inside();
@@ -161,7 +161,7 @@ void add_hist2d(CLI::App& program, Action& action) {
   HistOptions& common = options->common;
   CLI::App* command = program.add_subcommand("hist2d", "A histogram over two axes: every count right");
   add_files(*command, common.input, "two files of as many numbers, X and Y; or one table, with --column X,Y");
-  const CLI::Validator range = whole_number(1, Bins::kMost);
+  const CLI::Validator range = whole_number(1, Bins::kMax);
   command->add_option("--bins", common.bins, "bins of each axis (default 64)")->transform(range)->option_text("N");
   for (std::size_t i = 0; i < 2; ++i) {
     HistOptions& axis = options->axes[i];

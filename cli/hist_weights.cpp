@@ -114,9 +114,9 @@ void print_json(Output& out, const std::vector<std::string>& files, const std::s
 
 // A line for each of at most so many bins.
 void print_table(Output& out, WeightedHistogram histogram, const ResultOptions& result) {
-  constexpr std::uint64_t kMostLines = 40;
+  constexpr std::uint64_t kMaxLines = 40;
   const std::uint64_t bins = histogram.axes()[0].count();
-  if (bins > kMostLines) histogram = histogram.rebin(0, (bins + kMostLines - 1) / kMostLines);
+  if (bins > kMaxLines) histogram = histogram.rebin(0, (bins + kMaxLines - 1) / kMaxLines);
   Table table(">>>>>");
   table.add({"bin", "count", "sum", "mean", "variance"});
   const auto edges = histogram.axes()[0].edges();

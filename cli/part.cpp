@@ -37,7 +37,7 @@ std::pair<std::uint64_t, std::uint64_t> parse_part(const std::string& text) {
   const auto [slash, first_error] = std::from_chars(text.data(), end, part);
   const bool divided = first_error == std::errc() && slash != end && *slash == '/';
   const auto [rest, error] = divided ? std::from_chars(slash + 1, end, parts) : std::from_chars_result{end, std::errc::invalid_argument};
-  if (error != std::errc() || rest != end || part == 0 || part > parts || parts > kMostParts) {
+  if (error != std::errc() || rest != end || part == 0 || part > parts || parts > kMaxParts) {
     refuse(fmt::format("--part takes a part and the number of parts, as in 3/8 (1 to 2^20), not '{}'", text));
   }
   return {part, parts};

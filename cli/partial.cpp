@@ -63,7 +63,7 @@ PartOf header_of(std::span<const std::byte> text) try {
   const Json json = Json::parse(reinterpret_cast<const char*>(text.data()), reinterpret_cast<const char*>(text.data()) + text.size());
   PartOf of{json.at("work"), json.at("print"), json.at("part").get<std::uint64_t>(), json.at("parts").get<std::uint64_t>(), {}};
   if (json.contains("done")) of.done = json.at("done").get<std::uint64_t>();
-  if (of.part == 0 || of.part > of.parts || of.parts > kMostParts || !of.work.is_object() || !of.print.is_object())
+  if (of.part == 0 || of.part > of.parts || of.parts > kMaxParts || !of.work.is_object() || !of.print.is_object())
     refuse("damaged part: it contradicts itself");
   return of;
 } catch (const Json::exception&) {

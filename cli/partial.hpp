@@ -25,7 +25,7 @@ using PartialResult = std::variant<Accumulator, ProductAccumulator, Statistics, 
 /// "partial sum", "histogram" ...
 std::string_view kind_of(const PartialResult& result);
 
-constexpr std::uint64_t kMostParts = std::uint64_t{1} << 20;
+constexpr std::uint64_t kMaxParts = std::uint64_t{1} << 20;
 
 /// What a partial result is a part of: the file's header.
 struct PartOf {

@@ -15,7 +15,7 @@ class LargeAccumulator {
     const auto bits = std::bit_cast<std::uint64_t>(value);
     const std::size_t at = bits >> 52;
     sums_[at] += bits & kMantissa;
-    if (++counts_[at] == kMostAdditions) empty(at);
+    if (++counts_[at] == kMaxAdditions) empty(at);
   }
 
   samesum::Accumulator finish() {
@@ -28,7 +28,7 @@ class LargeAccumulator {
  private:
   static constexpr std::size_t kChunks = 4096;
   static constexpr std::uint64_t kMantissa = (std::uint64_t{1} << 52) - 1;
-  static constexpr std::uint16_t kMostAdditions = 1024;  // of less than 2^53, leading bits included: below 2^63
+  static constexpr std::uint16_t kMaxAdditions = 1024;  // of less than 2^53, leading bits included: below 2^63
 
   void empty(std::size_t at) {
     const int exponent = static_cast<int>(at & 2047);

@@ -129,20 +129,20 @@ std::string take_option(std::vector<std::string>& arguments, std::string_view na
 }
 
 // Bytes of any size in messages whose length MPI counts by int.
-constexpr std::size_t kMost = std::size_t{1} << 30;
+constexpr std::size_t kMax = std::size_t{1} << 30;
 void send(const std::string& bytes, int to) {
   const std::uint64_t size = bytes.size();
   MPI_Send(&size, 1, MPI_UINT64_T, to, 0, MPI_COMM_WORLD);
-  for (std::size_t first = 0; first < size; first += kMost) {
-    MPI_Send(bytes.data() + first, static_cast<int>(std::min<std::size_t>(kMost, size - first)), MPI_BYTE, to, 0, MPI_COMM_WORLD);
+  for (std::size_t first = 0; first < size; first += kMax) {
+    MPI_Send(bytes.data() + first, static_cast<int>(std::min<std::size_t>(kMax, size - first)), MPI_BYTE, to, 0, MPI_COMM_WORLD);
   }
 }
 std::string receive(int from) {
   std::uint64_t size = 0;
   MPI_Recv(&size, 1, MPI_UINT64_T, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   std::string bytes(size, '\0');
-  for (std::size_t first = 0; first < size; first += kMost) {
-    MPI_Recv(bytes.data() + first, static_cast<int>(std::min<std::size_t>(kMost, size - first)), MPI_BYTE, from, 0, MPI_COMM_WORLD,
+  for (std::size_t first = 0; first < size; first += kMax) {
+    MPI_Recv(bytes.data() + first, static_cast<int>(std::min<std::size_t>(kMax, size - first)), MPI_BYTE, from, 0, MPI_COMM_WORLD,
              MPI_STATUS_IGNORE);
   }
   return bytes;

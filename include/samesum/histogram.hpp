@@ -41,11 +41,11 @@ struct BinFormula {
 class Bins {
  public:
   /// The maximum number of bins: 2^24.
-  static constexpr std::uint64_t kMost = std::uint64_t{1} << 24;
+  static constexpr std::uint64_t kMax = std::uint64_t{1} << 24;
 
   /// `count` bins of equal width from `low` to `high`: edge i is fl(fl(i * step) + low) with step = fl((high - low) / count), and the last
   /// edge is `high`, as in numpy.linspace. Where the width is so small that edges repeat, the bins between equal edges stay empty.
-  /// @throws Error (usage) unless low < high, both finite, and 1 <= count <= kMost.
+  /// @throws Error (usage) unless low < high, both finite, and 1 <= count <= kMax.
   static Bins even(double low, double high, std::uint64_t count);
   /// `count` bins over the range of some data, as `even`; where least == greatest, from half a unit below to half a unit above (for numbers
   /// too large for that, to the neighbouring doubles; the greatest double has one neighbour).
@@ -55,12 +55,12 @@ class Bins {
   /// @throws Error (usage) unless 0 < low < high, both finite.
   static Bins logarithmic(double low, double high, std::uint64_t count);
   /// A bin for each integer from `first` to `last`: its edges lie half a unit to either side.
-  /// @throws Error (usage) for more than kMost integers, or beyond 2^51, where doubles cannot represent such edges.
+  /// @throws Error (usage) for more than kMax integers, or beyond 2^51, where doubles cannot represent such edges.
   static Bins each_value(std::int64_t first, std::int64_t last);
   /// A bin for each value of an integer type of 8 or 16 bits. @throws Error (usage) for any other type.
   static Bins each_value(DType type);
   /// A bin for each category: samples are the categories' numbers, 0 to names.size() - 1, and bin i is named names[i].
-  /// @throws Error (usage) for no names, or more than kMost.
+  /// @throws Error (usage) for no names, or more than kMax.
   static Bins categories(std::vector<std::string> names);
   /// Any edges. @throws Error (usage) unless there are two or more, finite, in ascending order (repeats allowed), the last greater than the
   /// first.
@@ -70,7 +70,7 @@ class Bins {
   /// `count`: those of values, not of samples; so are quantiles. Samples of 8 and 16 bits are looked up in a table of all their values.
   /// What is wrong with the formula for samples of a type is told where they are counted: Error (usage); and Error (no_answer) where an
   /// integer operation fails at a sample.
-  /// @throws Error (usage) unless 1 <= count < kMost, and for a formula that takes the index `i`.
+  /// @throws Error (usage) unless 1 <= count < kMax, and for a formula that takes the index `i`.
   static Bins by_formula(Formula formula, std::uint64_t count, std::vector<FormulaParameter> parameters = {});
 
   std::uint64_t count() const noexcept { return edges_->size() - 1; }

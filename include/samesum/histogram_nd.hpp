@@ -27,9 +27,9 @@ namespace samesum SAMESUM_EXPORT {
 class HistogramNd {
  public:
   /// The maximum number of cells: 2^28. An axis takes three more than it has bins: under, over and NaN.
-  static constexpr std::uint64_t kMostCells = std::uint64_t{1} << 28;
+  static constexpr std::uint64_t kMaxCells = std::uint64_t{1} << 28;
 
-  /// All counts 0. @throws Error (usage) for no axis, and for more than kMostCells cells.
+  /// All counts 0. @throws Error (usage) for no axis, and for more than kMaxCells cells.
   explicit HistogramNd(std::vector<Bins> axes);
   /// `cells` as cells() has them. @throws Error (usage) for another number of them; Error (no_answer) where there are more than 2^64 - 1
   /// samples.

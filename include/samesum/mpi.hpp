@@ -110,9 +110,9 @@ inline void reduce_sums(std::span<Accumulator> sums, MPI_Comm comm) {
   const std::size_t size = message.words() * sums.size();
   const auto words = std::make_unique_for_overwrite<std::int64_t[]>(size);
   message.write(sums, {words.get(), size});
-  constexpr std::size_t kMost = std::size_t{1} << 30;  // integers of a call: MPI counts by int
-  for (std::size_t first = 0; first < size; first += kMost) {
-    MPI_Allreduce(MPI_IN_PLACE, words.get() + first, static_cast<int>(std::min(kMost, size - first)), MPI_INT64_T, MPI_SUM, comm);
+  constexpr std::size_t kMax = std::size_t{1} << 30;  // integers of a call: MPI counts by int
+  for (std::size_t first = 0; first < size; first += kMax) {
+    MPI_Allreduce(MPI_IN_PLACE, words.get() + first, static_cast<int>(std::min(kMax, size - first)), MPI_INT64_T, MPI_SUM, comm);
   }
   message.read({words.get(), size}, sums);
 }
@@ -249,20 +249,20 @@ Statistics reduce_blobs(const Make& make, MPI_Comm comm) {
 }
 
 // Bytes of any size in messages whose lengths MPI counts by int; no bytes stand for a failure.
-constexpr std::size_t kMostBytes = std::size_t{1} << 30;
+constexpr std::size_t kMaxBytes = std::size_t{1} << 30;
 inline void send(const std::vector<std::byte>& bytes, int to, MPI_Comm comm) {
   const std::uint64_t size = bytes.size();
   MPI_Send(&size, 1, MPI_UINT64_T, to, 0, comm);
-  for (std::size_t first = 0; first < size; first += kMostBytes) {
-    MPI_Send(&bytes[first], static_cast<int>(std::min(kMostBytes, bytes.size() - first)), MPI_BYTE, to, 0, comm);
+  for (std::size_t first = 0; first < size; first += kMaxBytes) {
+    MPI_Send(&bytes[first], static_cast<int>(std::min(kMaxBytes, bytes.size() - first)), MPI_BYTE, to, 0, comm);
   }
 }
 inline std::vector<std::byte> receive(int from, MPI_Comm comm) {
   std::uint64_t size = 0;
   MPI_Recv(&size, 1, MPI_UINT64_T, from, 0, comm, MPI_STATUS_IGNORE);
   std::vector<std::byte> bytes(size);
-  for (std::size_t first = 0; first < size; first += kMostBytes) {
-    MPI_Recv(&bytes[first], static_cast<int>(std::min(kMostBytes, bytes.size() - first)), MPI_BYTE, from, 0, comm, MPI_STATUS_IGNORE);
+  for (std::size_t first = 0; first < size; first += kMaxBytes) {
+    MPI_Recv(&bytes[first], static_cast<int>(std::min(kMaxBytes, bytes.size() - first)), MPI_BYTE, from, 0, comm, MPI_STATUS_IGNORE);
   }
   return bytes;
 }
@@ -295,8 +295,8 @@ Part reduce_bytes(Part part, MPI_Comm comm) {
   if (own) std::rethrow_exception(own);
   if (size == 0) throw Error(ErrorKind::no_answer, "the parts of all ranks cannot be merged: see the error of one of them");
   all.resize(size);
-  for (std::size_t first = 0; first < size; first += kMostBytes) {
-    MPI_Bcast(&all[first], static_cast<int>(std::min(kMostBytes, all.size() - first)), MPI_BYTE, 0, comm);
+  for (std::size_t first = 0; first < size; first += kMaxBytes) {
+    MPI_Bcast(&all[first], static_cast<int>(std::min(kMaxBytes, all.size() - first)), MPI_BYTE, 0, comm);
   }
   return rank == 0 ? part : Part::deserialize(all);
 }

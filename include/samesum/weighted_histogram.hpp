@@ -36,10 +36,10 @@ class WeightedHistogram {
  public:
   /// The maximum number of cells, counted as by HistogramNd: 2^26. A cell takes 56 bytes, and more where its weights span more than about
   /// 2^100.
-  static constexpr std::uint64_t kMostCells = std::uint64_t{1} << 26;
+  static constexpr std::uint64_t kMaxCells = std::uint64_t{1} << 26;
 
   /// Without samples. Without `squares`, there are no squares(), variances() and statistics(), a cell takes 32 bytes, and adding is faster.
-  /// @throws Error (usage) for no axis, and for more than kMostCells cells.
+  /// @throws Error (usage) for no axis, and for more than kMaxCells cells.
   explicit WeightedHistogram(std::vector<Bins> axes, bool squares = true);
 
   /// Adds the samples (coordinates[0][i], coordinates[1][i], …) with the weights w[i]: arrays of one shape, each of any type and any

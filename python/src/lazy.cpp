@@ -26,7 +26,7 @@ void enqueue_sum(std::uintptr_t data, std::uint64_t size, const std::string& typ
     Device device;
     Plan plan;
   };
-  constexpr std::size_t kMost = 64;
+  constexpr std::size_t kMax = 64;
   static auto* const mutex = new std::mutex;        // never destroyed: at the end of the process CUDA may be gone before
   static auto* const kept = new std::vector<Kept>;  // the last used one last
   const Stream on{stream, ordinal};
@@ -40,7 +40,7 @@ void enqueue_sum(std::uintptr_t data, std::uint64_t size, const std::string& typ
   } else {
     const Device device = device_on(on, owner);
     Plan plan(device, ops::sum, elements, size);
-    if (kept->size() == kMost) kept->erase(kept->begin());
+    if (kept->size() == kMax) kept->erase(kept->begin());
     kept->push_back({on, elements, magnitude, nb::borrow(owner), device, std::move(plan)});
   }
   Kept& last = kept->back();

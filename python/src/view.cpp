@@ -28,7 +28,7 @@ Device device_on(const Stream& stream, nb::handle owner) {
     Device device;
     nb::object owner;
   };
-  constexpr std::size_t kMost = 16;
+  constexpr std::size_t kMax = 16;
   static auto* const mutex = new std::mutex;        // never destroyed: at the end of the process CUDA may be gone before
   static auto* const kept = new std::vector<Kept>;  // the last used one last
   const auto open = [&] { return Device::on_cuda_stream(reinterpret_cast<void*>(stream.handle), stream.ordinal); };  // NOLINT: a number
@@ -38,7 +38,7 @@ Device device_on(const Stream& stream, nb::handle owner) {
   if (found != kept->end()) {
     std::rotate(found, found + 1, kept->end());
   } else {
-    if (kept->size() == kMost) kept->erase(kept->begin());
+    if (kept->size() == kMax) kept->erase(kept->begin());
     kept->push_back({stream, open(), nb::borrow(owner)});
   }
   return kept->back().device;

@@ -32,8 +32,8 @@ struct Memory {
 struct Kernel {
   std::shared_ptr<void> handle;
   std::string name;
-  /// Whether the kernel itself waits for preceding launches (the dialect's after_launches()), so that the device may start it before they
-  /// end.
+  /// Whether the kernel itself waits for preceding launches (the dialect's grid_dependency_wait()), so that the device may start it before
+  /// they end.
   bool early = false;
 };
 
@@ -128,7 +128,6 @@ class Device {
   virtual bool knows_residency() const { return true; }
   /// The number of groups of this size that can be resident at once; no value where the device cannot tell.
   virtual std::optional<std::uint32_t> resident_groups(const Kernel& kernel, std::uint32_t group_size) = 0;
-
 
   // recordings: launches between begin and end are recorded instead of run, and can be replayed any number of times
   /// False where the device cannot record: then no recording has begun.

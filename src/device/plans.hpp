@@ -17,7 +17,7 @@ namespace samesum::device {
 /// most recently used few are kept. A caller takes a plan out, uses it exclusively, and puts it back unless the call failed.
 class Plans {
  public:
-  static constexpr std::size_t kMost = 8;
+  static constexpr std::size_t kMax = 8;
   /// The size that plans for about `elements` elements are made for: arrays of similar sizes share one.
   static std::uint64_t size_for(std::uint64_t elements) { return std::bit_ceil(std::min(elements, std::uint64_t{1} << 62)); }
 
@@ -38,7 +38,7 @@ class Plans {
   }
   void give_back(std::string name, std::shared_ptr<void> plan) {
     plans_.emplace_front(std::move(name), std::move(plan));
-    if (plans_.size() > kMost) plans_.pop_back();
+    if (plans_.size() > kMax) plans_.pop_back();
   }
 
  private:

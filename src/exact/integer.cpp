@@ -42,9 +42,9 @@ DType Accumulator::result_type() const noexcept {
 
 std::int64_t Accumulator::to_int64() const {
   const BigInteger whole = whole_or_refuse(*this, BigInteger::from_digits(canonical_digits()));
-  constexpr auto kMost = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+  constexpr auto kMax = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
   const std::uint64_t magnitude = lowest_64_bits(whole);
-  if (!fits_in_64_bits(whole) || magnitude > kMost + whole.is_negative()) overflow(whole, "int64");
+  if (!fits_in_64_bits(whole) || magnitude > kMax + whole.is_negative()) overflow(whole, "int64");
   return static_cast<std::int64_t>(whole.is_negative() ? 0 - magnitude : magnitude);
 }
 

@@ -174,8 +174,8 @@ std::uint64_t integer_of(const ProductAccumulator& sum, std::uint64_t most_posit
 }  // namespace
 
 std::int64_t ProductAccumulator::to_int64() const {
-  constexpr auto kMost = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
-  return static_cast<std::int64_t>(integer_of(*this, kMost, kMost + 1, "int64"));
+  constexpr auto kMax = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+  return static_cast<std::int64_t>(integer_of(*this, kMax, kMax + 1, "int64"));
 }
 std::uint64_t ProductAccumulator::to_uint64() const { return integer_of(*this, std::numeric_limits<std::uint64_t>::max(), 0, "uint64"); }
 

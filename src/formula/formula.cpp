@@ -36,7 +36,7 @@ Program resolve(const Tree& tree, const std::vector<FormulaInput>& inputs, const
     const std::uint64_t components = input.vector || input.complex ? input.array.shape().back() : 1;
     types.push_back({input.name,
                      input.array.type(),
-                     static_cast<std::uint32_t>(std::min<std::uint64_t>(components, kMostComponents + 1)),
+                     static_cast<std::uint32_t>(std::min<std::uint64_t>(components, kMaxComponents + 1)),
                      input.vector,
                      {},
                      input.complex});

@@ -55,7 +55,7 @@ class Parser {
   class Nested {
    public:
     explicit Nested(Parser& parser) : parser_(parser) {
-      if (++parser_.nesting_ > kMostLevels) parser_.fail(fmt::format("parts of a formula nest at most {} deep", kMostLevels));
+      if (++parser_.nesting_ > kMaxLevels) parser_.fail(fmt::format("parts of a formula nest at most {} deep", kMaxLevels));
     }
     ~Nested() { --parser_.nesting_; }
     Nested(const Nested&) = delete;
@@ -79,11 +79,10 @@ class Parser {
   std::string quoted() const { return token_.kind == Token::Kind::end ? "the end" : fmt::format("'{}'", token_.text.substr(0, 40)); }
 
   std::uint32_t add(Part part) {
-    if (tree_.parts.size() == kMostParts)
-      throw error_at(tree_.text, part.column, fmt::format("a formula has at most {} parts", kMostParts));
+    if (tree_.parts.size() == kMaxParts) throw error_at(tree_.text, part.column, fmt::format("a formula has at most {} parts", kMaxParts));
     for (const std::uint32_t child : part.children) part.levels = std::max(part.levels, tree_.parts[child].levels + 1);
-    if (part.levels > kMostHeight) {
-      throw error_at(tree_.text, part.column, fmt::format("at most {} operations may stand one upon another", kMostHeight));
+    if (part.levels > kMaxHeight) {
+      throw error_at(tree_.text, part.column, fmt::format("at most {} operations may stand one upon another", kMaxHeight));
     }
     tree_.parts.push_back(std::move(part));
     return static_cast<std::uint32_t>(tree_.parts.size() - 1);
@@ -183,8 +182,8 @@ class Parser {
     while (take(",")) children.push_back(expression());
     expect(")", "to close the '(' before");
     if (children.size() == 1) return children[0];
-    if (children.size() > kMostComponents) {
-      throw error_at(tree_.text, word.column, fmt::format("a tuple has at most {} components", kMostComponents));
+    if (children.size() > kMaxComponents) {
+      throw error_at(tree_.text, word.column, fmt::format("a tuple has at most {} components", kMaxComponents));
     }
     Part tuple = of_word(Part::Kind::tuple, word);
     tuple.children = std::move(children);
@@ -299,8 +298,8 @@ void print(const Tree& tree, std::uint32_t number, int loosest, std::string& to)
 }  // namespace
 
 Tree parse(std::string_view text) {
-  if (text.size() > kMostCharacters) {
-    throw Error(ErrorKind::usage, fmt::format("this formula has {} characters; at most {} are allowed", text.size(), kMostCharacters));
+  if (text.size() > kMaxCharacters) {
+    throw Error(ErrorKind::usage, fmt::format("this formula has {} characters; at most {} are allowed", text.size(), kMaxCharacters));
   }
   return Parser(text).parse();
 }

@@ -13,7 +13,7 @@
 
 namespace samesum::formula {
 
-inline constexpr std::size_t kMostOperations = 4096;
+inline constexpr std::size_t kMaxOperations = 4096;
 
 /// What an integer operation cannot give, as bits of one word (operations.h has the same).
 enum Fault : std::uint32_t { kOverflow = 1, kDivision = 2, kShift = 4, kConversion = 8, kModulus = 16 };

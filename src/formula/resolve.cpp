@@ -58,7 +58,7 @@ class Resolver {
       const Scalar of = program_.nodes[node.from[node.operands - 1]].type;
       if (const std::optional<std::uint64_t> value = fold(node, of, operands)) return known_[key] = this->constant(part, type, *value);
     }
-    if (program_.nodes.size() == kMostOperations) fail(part, fmt::format("this formula computes more than {} operations", kMostOperations));
+    if (program_.nodes.size() == kMaxOperations) fail(part, fmt::format("this formula computes more than {} operations", kMaxOperations));
     program_.nodes.push_back(node);
     return known_[key] = static_cast<std::uint32_t>(program_.nodes.size() - 1);
   }

@@ -35,9 +35,9 @@ void Shapes::check_names() const {
   std::vector<std::string_view> names;
   for (const InputType& input : inputs_) {
     names.push_back(input.name);
-    if (input.components == 0 || input.components > kMostComponents) {
+    if (input.components == 0 || input.components > kMaxComponents) {
       throw Error(ErrorKind::usage, fmt::format("the input '{}' of a formula has {} components; 1 to {} are possible", input.name,
-                                                input.components, kMostComponents));
+                                                input.components, kMaxComponents));
     }
   }
   for (const ParameterType& parameter : parameters_) names.push_back(parameter.name);
@@ -263,8 +263,8 @@ std::optional<std::int64_t> Shapes::whole_exponent(const Part& part) const {
     exponent = &tree_.parts[exponent->children[0]];
   }
   if (exponent->kind != Part::Kind::whole) return std::nullopt;
-  if (exponent->whole > kMostExponent)
-    fail(*exponent, fmt::format("a whole exponent is at most {}; with a point, pow() is computed", kMostExponent));
+  if (exponent->whole > kMaxExponent)
+    fail(*exponent, fmt::format("a whole exponent is at most {}; with a point, pow() is computed", kMaxExponent));
   return negative ? -static_cast<std::int64_t>(exponent->whole) : static_cast<std::int64_t>(exponent->whole);
 }
 

@@ -12,12 +12,12 @@
 
 namespace samesum::formula {
 
-inline constexpr std::size_t kMostCharacters = 16384;
-inline constexpr std::size_t kMostParts = 4096;
-inline constexpr std::uint32_t kMostLevels = 256;  // of parentheses and the like
-inline constexpr std::uint32_t kMostHeight = 512;  // of a tree: what walks it is recursive
-inline constexpr std::uint32_t kMostComponents = 64;
-inline constexpr std::uint32_t kMostExponent = 1024;
+inline constexpr std::size_t kMaxCharacters = 16384;
+inline constexpr std::size_t kMaxParts = 4096;
+inline constexpr std::uint32_t kMaxLevels = 256;  // of parentheses and the like
+inline constexpr std::uint32_t kMaxHeight = 512;  // of a tree: what walks it is recursive
+inline constexpr std::uint32_t kMaxComponents = 64;
+inline constexpr std::uint32_t kMaxExponent = 1024;
 
 /// One part of a formula. Parts refer to others by their numbers in Tree::parts; those that they are made of come before them.
 struct Part {

@@ -1,10 +1,10 @@
 // Reductions along axes: the public functions.
 #include "groups/axes.hpp"
 
+#include "core/array/pack.hpp"
 #include "core/chunks.hpp"
 #include "core/float_environment.hpp"
 #include "core/half.hpp"
-#include "core/array/pack.hpp"
 #include "core/pieces.hpp"
 #include "core/visit.hpp"
 #include "device/memory/buffer.hpp"
@@ -325,20 +325,19 @@ void axis_reduction(const Array& data, AxisReduction reduction, const Axes& axes
       std::vector<std::byte> bytes(in_place ? 0 : problem.results * size_of(type));
       device::Device& queue = device.implementation();
       constexpr std::string_view kOwn = "results of axes";  // memory that is kept for the next call, unless it is large
-      constexpr std::uint64_t kMostKept = std::uint64_t{64} << 20;
+      constexpr std::uint64_t kMaxKept = std::uint64_t{64} << 20;
       device::Memory own;
       if (!in_place) {
         const device::Lock lock(queue.mutex());
         if (const auto kept = queue.plans().take<device::Memory>(kOwn)) own = *kept;
         if (own.bytes < bytes.size()) own = queue.allocate(std::max<std::uint64_t>(16, bytes.size()));
       }
-      const std::vector<std::uint64_t> left =
-          groups::reduce_on_device(problem, reduction == AxisReduction::mean, options.nan,
-                                   in_place ? to.buffer().state().memory : own, in_place ? to.offset() : 0);
+      const std::vector<std::uint64_t> left = groups::reduce_on_device(
+          problem, reduction == AxisReduction::mean, options.nan, in_place ? to.buffer().state().memory : own, in_place ? to.offset() : 0);
       if (!in_place) {
         const device::Lock lock(queue.mutex());
         queue.read(own, 0, bytes.data(), bytes.size());
-        if (own.bytes <= kMostKept) queue.plans().give_back(std::string(kOwn), std::make_shared<device::Memory>(own));
+        if (own.bytes <= kMaxKept) queue.plans().give_back(std::string(kOwn), std::make_shared<device::Memory>(own));
       }
       // Of those that are left few are computed there; of many the elements come to the host.
       constexpr std::uint64_t kFew = 256;

@@ -56,10 +56,10 @@ std::uint32_t unroll_of(DType type) { return size_of(type) == 8 ? 8 : 16; }
 
 constexpr std::uint32_t kFew = 4;  // FEW of axes.cl
 
-constexpr std::uint64_t kSumWords = 4;                       // of one part's sum
-constexpr std::uint64_t kCapacity = std::uint64_t{1} << 16;  // results that can be left by their number; of more, all are
-constexpr std::uint32_t kMostOfHost = 256;                   // so few are left to the host, which has a whole device sum each of them up
-constexpr std::uint64_t kMostOfExact = std::uint64_t{1} << 31;  // elements of a result that axes_exact.cl takes
+constexpr std::uint64_t kSumWords = 4;                         // of one part's sum
+constexpr std::uint64_t kCapacity = std::uint64_t{1} << 16;    // results that can be left by their number; of more, all are
+constexpr std::uint32_t kMaxOfHost = 256;                      // so few are left to the host, which has a whole device sum each of them up
+constexpr std::uint64_t kMaxOfExact = std::uint64_t{1} << 31;  // elements of a result that axes_exact.cl takes
 constexpr std::uint32_t kExactToUnit = 4;
 
 // Kernels and memory of a call, for the next one.
@@ -240,12 +240,13 @@ std::vector<std::uint64_t> reduce_on_device(const AxisProblem& problem, bool mea
   }
   std::uint32_t count = 0;
   device.read(scratch->words, 0, &count, sizeof count);
-  if (count > kMostOfHost && problem.each < kMostOfExact) {
+  if (count > kMaxOfHost && problem.each < kMaxOfExact) {
     if (!scratch->exact) scratch->exact = device::build(device, axes_exact_source(type, shape), "axes_exact");
     const std::uint64_t wanted = count <= kCapacity ? count : problem.results;
     const auto groups = static_cast<std::uint32_t>(std::min<std::uint64_t>(wanted, device.info().compute_units * kExactToUnit));
-    const device::Argument arguments[] = {from,        offset,             scratch->words, kept_axes, reduced_axes,  problem.results, problem.each,
-                                          kept_stride, std::int32_t{mean}, to,             to_offset, scratch->left, kCapacity};
+    const device::Argument arguments[] = {from,         offset,      scratch->words,     kept_axes, reduced_axes, problem.results,
+                                          problem.each, kept_stride, std::int32_t{mean}, to,        to_offset,    scratch->left,
+                                          kCapacity};
     device.launch(*scratch->exact, {groups, shape.group_size}, arguments);
     std::uint32_t none = 0;
     device.read(scratch->words, sizeof count, &none, sizeof none);

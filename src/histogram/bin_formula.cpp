@@ -24,8 +24,7 @@ constexpr std::string_view kSample = "x";
 
 Bins Bins::by_formula(Formula formula, std::uint64_t count, std::vector<FormulaParameter> parameters) {
   const core::DefaultFloatEnvironment environment;
-  if (count < 1 || count >= kMost)
-    throw Error(ErrorKind::usage, fmt::format("{} bins by a formula: there can be 1 to {}", count, kMost - 1));
+  if (count < 1 || count >= kMax) throw Error(ErrorKind::usage, fmt::format("{} bins by a formula: there can be 1 to {}", count, kMax - 1));
   const auto given = [&](std::string_view name) {
     return std::any_of(parameters.begin(), parameters.end(), [&](const FormulaParameter& parameter) { return parameter.name == name; });
   };

@@ -36,7 +36,7 @@ void check_slots(const Bins& bins, std::size_t slots) {
 void check(double low, double high, std::uint64_t count) {
   if (!std::isfinite(low) || !std::isfinite(high)) refuse(fmt::format("bins from {} to {}: bounds must be finite numbers", low, high));
   if (low >= high) refuse(fmt::format("bins from {} to {}: the lower bound must be less than the upper one", low, high));
-  if (count < 1 || count > Bins::kMost) refuse(fmt::format("{} bins: there can be 1 to {} (2^24)", count, Bins::kMost));
+  if (count < 1 || count > Bins::kMax) refuse(fmt::format("{} bins: there can be 1 to {} (2^24)", count, Bins::kMax));
 }
 
 // The ceiling of p * count, exactly; 0 <= p <= 1.
@@ -90,8 +90,8 @@ Bins Bins::even(double low, double high, std::uint64_t count) {
   const bool overflows = std::isinf(width);  // numpy has no result for it
   const double step = overflows ? high / n - low / n : width / n;
   std::vector<double> edges(count + 1);
-  // Each operation's rounding keeps the order, so that edges ascend; the last ones may be rounded to beyond `high`. Each case has a loop of its
-  // own, of which compilers make vectors.
+  // Each operation's rounding keeps the order, so that edges ascend; the last ones may be rounded to beyond `high`. Each case has a loop of
+  // its own, of which compilers make vectors.
   const auto set = [&](auto edge) {
     for (std::uint64_t i = 0; i < count; ++i) edges[i] = std::min(edge(static_cast<double>(static_cast<std::int64_t>(i))), high);
   };
@@ -140,7 +140,7 @@ Bins Bins::each_value(std::int64_t first, std::int64_t last) {
                        last));
   }
   const auto count = static_cast<std::uint64_t>(last - first) + 1;
-  if (count > kMost) refuse(fmt::format("a bin for each integer from {} to {}: there can be {} (2^24) bins", first, last, kMost));
+  if (count > kMax) refuse(fmt::format("a bin for each integer from {} to {}: there can be {} (2^24) bins", first, last, kMax));
   std::vector<double> edges(count + 1);
   for (std::uint64_t i = 0; i <= count; ++i) edges[i] = static_cast<double>(first + static_cast<std::int64_t>(i)) - 0.5;
   return {std::move(edges), "each value"};
@@ -157,7 +157,7 @@ Bins Bins::each_value(DType type) {
 }
 
 Bins Bins::categories(std::vector<std::string> names) {
-  if (names.empty() || names.size() > kMost) refuse(fmt::format("{} categories: there can be 1 to {} (2^24)", names.size(), kMost));
+  if (names.empty() || names.size() > kMax) refuse(fmt::format("{} categories: there can be 1 to {} (2^24)", names.size(), kMax));
   Bins bins = each_value(0, static_cast<std::int64_t>(names.size()) - 1);
   bins.kind_ = "categories";
   bins.names_ = std::make_shared<const std::vector<std::string>>(std::move(names));
@@ -195,7 +195,7 @@ std::int64_t Bins::index_of(const void* sample, DType type) const {
 Bins Bins::between(std::vector<double> edges) {
   const core::DefaultFloatEnvironment environment;
   if (edges.size() < 2) refuse(fmt::format("{} edges: bins need two or more", edges.size()));
-  if (edges.size() - 1 > kMost) refuse(fmt::format("{} bins: there can be 1 to {} (2^24)", edges.size() - 1, kMost));
+  if (edges.size() - 1 > kMax) refuse(fmt::format("{} bins: there can be 1 to {} (2^24)", edges.size() - 1, kMax));
   for (std::size_t i = 0; i < edges.size(); ++i) {
     if (!std::isfinite(edges[i])) refuse(fmt::format("edge {} is {}: edges must be finite numbers", i, edges[i]));
     if (i > 0 && edges[i] < edges[i - 1]) {
@@ -251,9 +251,9 @@ void Histogram::check_total() const {
   }
   high += low >> 32;
   std::uint64_t total = exact::counted(exact::counted(under_, over_), nan_);
-  constexpr std::uint64_t kMost = ~std::uint64_t{0};
-  exact::counted(total, high >> 32 == 0 ? high << 32 | (low & 0xffffffff) : kMost);
-  if (high >> 32 != 0) exact::counted(kMost, 1);  // throws
+  constexpr std::uint64_t kMax = ~std::uint64_t{0};
+  exact::counted(total, high >> 32 == 0 ? high << 32 | (low & 0xffffffff) : kMax);
+  if (high >> 32 != 0) exact::counted(kMax, 1);  // throws
 }
 
 std::uint64_t Histogram::inside() const noexcept { return std::accumulate(counts_.begin(), counts_.end(), std::uint64_t{0}); }

@@ -174,7 +174,7 @@ std::vector<std::int64_t> HistogramNd::words() const {
 }
 
 HistogramNd HistogramNd::from_words(std::vector<Bins> axes, std::span<const std::int64_t> words) {
-  std::vector<std::uint64_t> cells(binning::cell_count(axes, kMostCells));
+  std::vector<std::uint64_t> cells(binning::cell_count(axes, kMaxCells));
   if (words.size() != 2 * cells.size()) {
     throw Error(ErrorKind::usage, fmt::format("a histogram over these axes has {} words; here are {}", 2 * cells.size(), words.size()));
   }
@@ -213,7 +213,7 @@ std::vector<std::int64_t> WeightedHistogram::words() const { return sums_.words(
 WeightedHistogram WeightedHistogram::from_words(std::vector<Bins> axes, std::span<const std::int64_t> words, bool squares) {
   GroupOptions options;
   options.squares = squares;
-  GroupSums sums = GroupSums::from_words(binning::cell_count(axes, kMostCells), options, words);
+  GroupSums sums = GroupSums::from_words(binning::cell_count(axes, kMaxCells), options, words);
   return {std::move(axes), std::move(sums)};
 }
 

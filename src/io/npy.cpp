@@ -72,9 +72,10 @@ Element parse_descr(std::string_view descr) {
   const auto known = std::find_if(kDTypes.begin(), kDTypes.end(), [&](DType type) { return name_of(type) == part; });
   if (known == kDTypes.end()) {
     if (name.empty()) refuse(fmt::format("unknown element type '{}'", descr.substr(0, 40)));
-    refuse(fmt::format("its elements are {} ('{}'); samesum reads bool, integers of 8 to 64 bits, float16, float32, float64, complex64 and "
-                       "complex128",
-                       name, descr.substr(0, 40)));
+    refuse(
+        fmt::format("its elements are {} ('{}'); samesum reads bool, integers of 8 to 64 bits, float16, float32, float64, complex64 and "
+                    "complex128",
+                    name, descr.substr(0, 40)));
   }
   if (std::string_view("<=|>").find(descr[0]) == std::string_view::npos) refuse(fmt::format("bad header: no byte order in '{}'", descr));
   return {{*known, descr[0] == '>' && size_of(*known) > 1}, complex};
@@ -221,7 +222,9 @@ std::uint64_t element_count(std::span<const std::uint64_t> shape, DType type) {
 // The axes of the numbers: without that of a complex number's parts.
 std::span<const std::uint64_t> axes_of(const Npy& npy) { return std::span(npy.shape).first(npy.shape.size() - (npy.complex ? 1 : 0)); }
 
-std::string type_of(const Npy& npy) { return npy.complex ? fmt::format("complex{}", 16 * size_of(npy.type)) : std::string(name_of(npy.type)); }
+std::string type_of(const Npy& npy) {
+  return npy.complex ? fmt::format("complex{}", 16 * size_of(npy.type)) : std::string(name_of(npy.type));
+}
 
 std::uint64_t little_endian(std::span<const std::byte> bytes) noexcept {
   std::uint64_t value = 0;
@@ -286,8 +289,8 @@ std::string too_short(const Npy& npy, std::uint64_t present) {
 }
 
 std::string too_long(const Npy& npy, std::string_view more) {
-  return fmt::format("{} bytes follow the array ({} of shape {}): several arrays in one file, or a damaged header?", more,
-                     type_of(npy), shape_text(axes_of(npy)));
+  return fmt::format("{} bytes follow the array ({} of shape {}): several arrays in one file, or a damaged header?", more, type_of(npy),
+                     shape_text(axes_of(npy)));
 }
 
 std::vector<std::int64_t> strides_of(const std::vector<std::uint64_t>& shape, DType type, bool fortran_order, bool complex) {
@@ -325,11 +328,11 @@ std::vector<std::byte> npy_header(DType type, const std::vector<std::uint64_t>& 
   const std::size_t bytes = size_of(type);
   std::string header = fmt::format("{{'descr': '{}{}{}', 'fortran_order': False, 'shape': {}, }}", bytes == 1 ? '|' : '<', kind, bytes,
                                    io::shape_text(shape));
-  constexpr std::size_t kBefore = 8, kAlignment = 64, kMostOfFormat1 = 0xffff;
+  constexpr std::size_t kBefore = 8, kAlignment = 64, kMaxOfFormat1 = 0xffff;
   const auto padded = [&](std::size_t length_bytes) {
     return (kBefore + length_bytes + header.size() + kAlignment) / kAlignment * kAlignment - kBefore - length_bytes;
   };
-  const bool is_short = padded(2) <= kMostOfFormat1;
+  const bool is_short = padded(2) <= kMaxOfFormat1;
   const std::size_t length_bytes = is_short ? 2 : 4;
   header.resize(padded(length_bytes), ' ');
   header.back() = '\n';

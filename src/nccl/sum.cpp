@@ -20,7 +20,7 @@ using device::Lock;
 constexpr std::uint32_t kGroup = 256;
 constexpr std::uint32_t kGroupsOfUnit = 8;  // launched for each compute unit
 // Between two normalizations: each element adds to the words twice at most, as a product, and they have room for 2^30 additions.
-constexpr std::uint64_t kMost = std::uint64_t{1} << 28;
+constexpr std::uint64_t kMax = std::uint64_t{1} << 28;
 
 // Of the digits of three sums, each 34 above the one before (words.cl).
 constexpr std::int32_t kLastDigit = EXACT_SUM_DIGITS(EXACT_SUM_FLOAT64) + 2 * 34 - 1;
@@ -96,8 +96,8 @@ void Sum::State::add_runs(const Array& a, const Array& b) {
   const std::uint64_t size = size_of(type), tile = std::uint64_t{kGroup} * loads_of(type, products);
   const std::uint32_t most_groups = std::max(device.info().compute_units, 1u) * kGroupsOfUnit;
   const Lock lock(device.implementation().mutex());
-  for (std::uint64_t done = 0; done < one.count; done += kMost) {
-    const std::uint64_t count = std::min(kMost, one.count - done);
+  for (std::uint64_t done = 0; done < one.count; done += kMax) {
+    const std::uint64_t count = std::min(kMax, one.count - done);
     const auto groups = static_cast<std::uint32_t>(std::min<std::uint64_t>((count + tile - 1) / tile, most_groups));
     launch(add, groups, kGroup,
            {one.memory, one.offset / size + done, other.memory, other.offset / size + done, count, words.state().memory});

@@ -33,7 +33,7 @@ constexpr std::uint64_t kMaxComponents = 1024;
 constexpr std::array<std::string_view, 6> kFunctions = {"product", "difference", "absdiff", "sqdist", "gaussian", "invdist"};
 constexpr std::array<std::string_view, 9> kReductions = {"sum",     "min",       "max",      "argmin",     "argmax",
                                                          "product", "logsumexp", "smallest", "argsmallest"};
-constexpr std::uint32_t kMostSmallest = 128;
+constexpr std::uint32_t kMaxSmallest = 128;
 constexpr std::array<std::string_view, 3> kAccuracies = {"fast", "compensated", "exact"};
 
 template <class Enum, std::size_t n>
@@ -199,8 +199,8 @@ void choose_reduction(const PairsProblem& options, all_pairs::Problem& problem) 
   if (problem.smallest() && !options.combine) {
     if (values.size() != 1)
       refuse(fmt::format("{} takes an f that gives one number for a pair, not {}", name_of(options.reduction), values.size()));
-    if (options.k == 0 || options.k > kMostSmallest || options.k > problem.y_count) {
-      refuse(fmt::format("k is 1 to {}, and at most the number of y, which is {}: not {}", kMostSmallest, problem.y_count, options.k));
+    if (options.k == 0 || options.k > kMaxSmallest || options.k > problem.y_count) {
+      refuse(fmt::format("k is 1 to {}, and at most the number of y, which is {}: not {}", kMaxSmallest, problem.y_count, options.k));
     }
     problem.k = problem.results = options.k;
     if (!problem.indices()) problem.own_result = all_pairs::value_type(problem);
@@ -305,9 +305,9 @@ PairAccuracy parse_pair_accuracy(std::string_view name) { return parse<PairAccur
 
 PairsResult pairs(const Array& a, const Array& b, const PairsProblem& wanted, const Options& options) {
   const core::DefaultFloatEnvironment environment;
-  constexpr double kMost = 1e18;
+  constexpr double kMax = 1e18;
   const double pairs_in_all = static_cast<double>(a.size()) * static_cast<double>(b.size());
-  const Device device = device::device_for(a, static_cast<std::uint64_t>(std::min(pairs_in_all, kMost)), options);
+  const Device device = device::device_for(a, static_cast<std::uint64_t>(std::min(pairs_in_all, kMax)), options);
   all_pairs::OwnProblem own = all_pairs::prepared(a, b, wanted, device.info());
   all_pairs::Problem& problem = own.problem;
   const HostElements a_there(a, problem.type), b_there(b, problem.type);

@@ -191,11 +191,11 @@ class Run {
 
   // The results of `count` x from number `first` on go to those from number `to` on.
   void run_formula(std::uint64_t first, std::uint64_t count, std::uint64_t begin, std::uint64_t end, std::uint64_t to) {
-    constexpr std::uint64_t kBlock = FormulaValues<Real>::kBlock, kMost = FormulaValues<Real>::kMost;
+    constexpr std::uint64_t kBlock = FormulaValues<Real>::kBlock, kMax = FormulaValues<Real>::kMax;
     FormulaValues<Real> formula(problem_);
-    std::vector<Real> all(exact() ? kMost : 0);
-    for (std::uint64_t y = begin; y < end; y += kMost) {
-      const std::uint64_t there = std::min(kMost, end - y);
+    std::vector<Real> all(exact() ? kMax : 0);
+    for (std::uint64_t y = begin; y < end; y += kMax) {
+      const std::uint64_t there = std::min(kMax, end - y);
       formula.load_y(y, there);
       for (std::uint64_t i = 0; i < count; ++i) {
         formula.load_x(a() + (first + i) * problem_.components);

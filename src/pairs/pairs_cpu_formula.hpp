@@ -17,7 +17,7 @@ template <class Real>
 class FormulaValues {
  public:
   static constexpr std::size_t kBlock = formula::Evaluator::kBlock;
-  static constexpr std::size_t kMost = 8 * kBlock;  ///< y that are there at once: they stay in a second-level cache
+  static constexpr std::size_t kMax = 8 * kBlock;  ///< y that are there at once: they stay in a second-level cache
 
   explicit FormulaValues(const Problem& problem)
       : problem_(problem),
@@ -25,9 +25,9 @@ class FormulaValues {
         evaluator_(formula_.program, formula_.parameters),
         columns_(formula_.operands.size()),
         x_(formula_.operands.size() * kBlock),
-        y_(formula_.operands.size() * kMost) {}
+        y_(formula_.operands.size() * kMax) {}
 
-  /// Takes `count` y (at most kMost) from number `first` on, element by element: to the places that `order` says, where it is not null.
+  /// Takes `count` y (at most kMax) from number `first` on, element by element: to the places that `order` says, where it is not null.
   void load_y(std::uint64_t first, std::size_t count, const std::uint16_t* order = nullptr) {
     const std::uint64_t components = problem_.components;
     for (std::size_t k = 0; k < columns_.size(); ++k) {
@@ -37,7 +37,7 @@ class FormulaValues {
       const std::uint64_t width = in_b ? components : problem_.extras;
       const Real* const from =
           static_cast<const Real*>(in_b ? problem_.b : problem_.of_y) + first * width + operand.element - (in_b ? 0 : components);
-      Real* const to = y_.data() + k * kMost;
+      Real* const to = y_.data() + k * kMax;
       if (order == nullptr) {
         for (std::size_t i = 0; i < count; ++i) to[i] = from[i * width];
       } else {
@@ -56,7 +56,7 @@ class FormulaValues {
   /// f of that x and `count` y (1 to kBlock), from number `first` of those that are there; valid until the next call.
   const Real* run(std::size_t first, std::size_t count) {
     for (std::size_t k = 0; k < columns_.size(); ++k) {
-      const Real* const from = formula_.operands[k].of_y ? y_.data() + k * kMost + first : x_.data() + k * kBlock;
+      const Real* const from = formula_.operands[k].of_y ? y_.data() + k * kMax + first : x_.data() + k * kBlock;
       columns_[k] = {reinterpret_cast<const std::byte*>(from), problem_.type, sizeof(Real)};
     }
     failure_ = evaluator_.run(columns_, 0, count);

@@ -37,7 +37,7 @@ constexpr std::uint64_t kMinShare = 256;  // of y
 constexpr std::uint64_t kMaxPartialBytes = std::uint64_t{256} << 20;
 
 // Of a formula: at most so many operations in the pairs of an x that a work-item has, and in a body that is unrolled.
-constexpr std::uint32_t kMostOperations = 256, kFewOperations = 32;
+constexpr std::uint32_t kMaxOperations = 256, kFewOperations = 32;
 
 // The greatest magnitude; infinity also where there is a NaN.
 template <class Real>
@@ -83,7 +83,7 @@ std::uint32_t own_items(const Problem& p, bool keyed) {
   const bool simple = p.reduction == PairReduction::sum ? p.accuracy == PairAccuracy::fast : !keyed;
   if (p.type == DType::float64) items = std::max(items / 2, 1u);
   if (p.formula != nullptr)
-    items = std::clamp<std::uint32_t>(kMostOperations / static_cast<std::uint32_t>(p.formula->program.nodes.size()), 1, items);
+    items = std::clamp<std::uint32_t>(kMaxOperations / static_cast<std::uint32_t>(p.formula->program.nodes.size()), 1, items);
   while ((items & (items - 1)) != 0) items &= items - 1;  // a power of two
   if (!simple) return std::max(items / 2, 1u);
   // Twice as many where there is enough parallelism: a product is one instruction, so the loop overhead matters.

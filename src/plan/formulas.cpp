@@ -37,8 +37,8 @@ std::vector<FormulaInput> inputs_of(const FormulaFields& formula, std::span<cons
   for (std::size_t k = 0; k < arrays.size(); ++k) {
     const FormulaInput& made_for = formula.inputs[k];
     if (arrays[k].type() != made_for.array.type()) {
-      throw Error(ErrorKind::usage, fmt::format("the plan takes {} as '{}', the array has {}", name_of(made_for.array.type()), made_for.name,
-                                                name_of(arrays[k].type())));
+      throw Error(ErrorKind::usage, fmt::format("the plan takes {} as '{}', the array has {}", name_of(made_for.array.type()),
+                                                made_for.name, name_of(arrays[k].type())));
     }
     if ((made_for.vector || made_for.complex) && (arrays[k].rank() == 0 || arrays[k].shape().back() != made_for.array.shape().back())) {
       throw Error(ErrorKind::usage, fmt::format("the plan takes vectors of {} components as '{}', the array has others",
@@ -51,7 +51,7 @@ std::vector<FormulaInput> inputs_of(const FormulaFields& formula, std::span<cons
 
 namespace {
 
-constexpr std::size_t kMostArrays = 16;  // of a kernel's arguments
+constexpr std::size_t kMaxArrays = 16;  // of a kernel's arguments
 
 using formula::Reading;
 
@@ -109,8 +109,8 @@ class PlannedFormula : public Planned {
     for (const formula::InputComponent& use : program_.inputs) types.push_back(formula_.inputs[use.input].array.type());
     statistics::CollectOptions options = statistics::with_nans(statistics::collect_options(formula_.fields, request_.tuning));
     options.records = true;
-    return {request_.device.implementation(),
-            formula::term_code(program_, types, std::vector<Reading>(types.size(), reading)), options, request_.size};
+    return {request_.device.implementation(), formula::term_code(program_, types, std::vector<Reading>(types.size(), reading)), options,
+            request_.size};
   }
 
   Request request_;
@@ -129,9 +129,9 @@ class PlannedFormula : public Planned {
 std::unique_ptr<Planned> make(const Request& request, const FormulaFields& formula) {
   formula::Program program = program_of(formula);
   formula::require_types(program, request.device.info());
-  if (program.inputs.size() > kMostArrays || program.parameters.size() > kMostArrays) {
+  if (program.inputs.size() > kMaxArrays || program.parameters.size() > kMaxArrays) {
     throw Error(ErrorKind::usage, fmt::format("the formula of a plan reads {} arrays and {} parameters: {} of either are too many",
-                                              program.inputs.size(), program.parameters.size(), kMostArrays + 1));
+                                              program.inputs.size(), program.parameters.size(), kMaxArrays + 1));
   }
   return make_locked<PlannedFormula>(request, formula, std::move(program));
 }

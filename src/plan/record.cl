@@ -98,7 +98,7 @@ void statistics_record(GLOBAL const ulong* words, GLOBAL uchar* records, ulong r
 #if PRODUCTS && !DOT
   LOCAL_VAR long product_digits[PRODUCT_ROOM];
 #endif
-  after_launches();
+  grid_dependency_wait();
   for (uint i = local_id(); i < SUM_DIGITS + PRODUCT_DIGITS + RECORD_COUNTERS; i += GROUP_SIZE) {
     digits[i] = (long)words[RECORD_EXTREMES + i];
   }

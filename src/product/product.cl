@@ -62,7 +62,7 @@ FN REAL product_of_load(uint4 v) {
 KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT)
 void product(GLOBAL const uchar* bytes, ulong offset, ulong tiles, GLOBAL uchar* results) {
   LOCAL_VAR REAL subtrees[SUBTREES];
-  after_launches();
+  grid_dependency_wait();
   GLOBAL const uint4* loads = (GLOBAL const uint4*)(bytes + offset);  // a multiple of 16
   GLOBAL REAL* products = (GLOBAL REAL*)results;
   const ulong rounds = (tiles + group_count() - 1) / group_count(), cached = cached_loads(tiles * TILE);
@@ -184,7 +184,7 @@ KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT)
 void product(GLOBAL const uchar* bytes, ulong offset, ulong count, GLOBAL ulong* records) {
   LOCAL_VAR ulong magnitudes[GROUP_SIZE];
   LOCAL_VAR uint flags[GROUP_SIZE];
-  after_launches();
+  grid_dependency_wait();
   GLOBAL const ELEMENT* elements = (GLOBAL const ELEMENT*)(bytes + offset);  // a multiple of 16
   GLOBAL const uint4* loads = (GLOBAL const uint4*)elements;
   const ulong whole = count / ELEMENTS_PER_LOAD;

@@ -35,9 +35,9 @@ std::uint32_t choose_group_size(const DeviceInfo& info, std::uint32_t wanted) {
 
 // A group for each tile is fastest on a GPU; a CPU's cores take several.
 std::uint32_t choose_groups(device::Device& device, const device::Kernel& kernel, std::uint32_t group_size, std::uint32_t wanted) {
-  constexpr std::uint32_t kMost = 1u << 30;
+  constexpr std::uint32_t kMax = 1u << 30;
   if (wanted != 0) return wanted;
-  return device.info().is_cpu ? reduction::resident_groups(device, kernel, group_size, 1) : kMost;
+  return device.info().is_cpu ? reduction::resident_groups(device, kernel, group_size, 1) : kMax;
 }
 
 void require(const DeviceInfo& info, Capability capability) {

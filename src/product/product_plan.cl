@@ -8,7 +8,7 @@
 KERNEL FIXED_GROUP(GROUP_SIZE, 1)
 void product_part(GLOBAL const uchar* bytes, ulong offset, ulong count, GLOBAL uchar* results, ulong to) {
   LOCAL_VAR REAL nodes[GROUP_SIZE];
-  after_launches();
+  grid_dependency_wait();
   GLOBAL const ELEMENT* elements = (GLOBAL const ELEMENT*)(bytes + offset);
   GLOBAL REAL* products = (GLOBAL REAL*)results + to;
   const ulong leaves_of_tile = (ulong)GROUP_SIZE * LEAVES_EACH;
@@ -53,7 +53,7 @@ FN ulong bits_of_double(REAL x) {
 
 KERNEL FIXED_GROUP(1, 1)
 void product_record(GLOBAL const uchar* root, GLOBAL uchar* records, ulong record_offset) {
-  after_launches();
+  grid_dependency_wait();
   GLOBAL ulong* record = (GLOBAL ulong*)(records + record_offset);
   record[0] = bits_of_double(*(GLOBAL const REAL*)root);
   record[1] = 0;
@@ -75,7 +75,7 @@ void product_record(GLOBAL const ulong* groups_records, uint groups, GLOBAL cons
                     ulong record_offset) {
   LOCAL_VAR ulong magnitudes[GROUP_SIZE];
   LOCAL_VAR uint flags[GROUP_SIZE];
-  after_launches();
+  grid_dependency_wait();
   PRODUCT product = product_of_none();
   for (uint i = local_id(); i < groups; i += GROUP_SIZE) product = with_record(product, groups_records + 2 * i);
   if (local_id() == 0 && heads != 0) product = with_record(product, head);

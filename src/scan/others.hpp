@@ -41,19 +41,19 @@ class IntegerSums {
     }
   }
   void scan(State& state, const T* x, std::size_t count, Result* to) const {
-    constexpr State kLeast = std::numeric_limits<Result>::min(), kMost = std::numeric_limits<Result>::max();
+    constexpr State kLeast = std::numeric_limits<Result>::min(), kMax = std::numeric_limits<Result>::max();
     constexpr std::size_t kPart = std::size_t{1} << 15;
     for (std::size_t first = 0; first < count; first += kPart) {
       const std::size_t size = std::min(kPart, count - first);
       const State bound = static_cast<State>(size) << (8 * sizeof(T));
-      if (state - (std::is_signed_v<T> ? bound : 0) >= kLeast && state + bound <= kMost) {
+      if (state - (std::is_signed_v<T> ? bound : 0) >= kLeast && state + bound <= kMax) {
         auto sum = static_cast<Result>(state);
         for (std::size_t i = 0; i < size; ++i) to[first + i] = sum += static_cast<Result>(x[first + i]);
         state = sum;
         continue;
       }
       auto sum = static_cast<Result>(state);
-      bool fits = state >= kLeast && state <= kMost;
+      bool fits = state >= kLeast && state <= kMax;
       for (std::size_t i = first; i < first + size; ++i) {
         fits &= !__builtin_add_overflow(sum, static_cast<Result>(x[i]), &sum);
         if (!fits) {
@@ -103,8 +103,8 @@ class IntegerProducts {
 
  private:
   static void multiply(State& state, Wide factor) {
-    constexpr Wide kMost = Wide{1} << 64;
-    state.fits &= !__builtin_mul_overflow(state.product, factor, &state.product) && state.product <= kMost && state.product >= -kMost;
+    constexpr Wide kMax = Wide{1} << 64;
+    state.fits &= !__builtin_mul_overflow(state.product, factor, &state.product) && state.product <= kMax && state.product >= -kMax;
   }
 };
 

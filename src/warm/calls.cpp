@@ -23,13 +23,13 @@ namespace samesum::warming {
 namespace {
 
 constexpr std::uint64_t kLeastBytes = std::uint64_t{1} << 10;
-constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 28;     // of GPUs, whose kernels depend on the size: all that is above is the same
-constexpr std::uint64_t kMostCpuBytes = std::uint64_t{1} << 20;  // an OpenCL device that is a CPU has one kernel for all sizes
+constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 28;     // of GPUs, whose kernels depend on the size: all that is above is the same
+constexpr std::uint64_t kMaxCpuBytes = std::uint64_t{1} << 20;  // an OpenCL device that is a CPU has one kernel for all sizes
 
 Buffer zeros_on(const Device& device) {
   const DeviceInfo& info = device.info();
   const std::uint64_t room = std::min(info.memory_bytes / 4, info.max_allocation_bytes);
-  const Buffer buffer(device, std::min(info.is_cpu ? kMostCpuBytes : kMostBytes, room));
+  const Buffer buffer(device, std::min(info.is_cpu ? kMaxCpuBytes : kMaxBytes, room));
   const std::vector<std::byte> zeros(std::uint64_t{1} << 20);
   for (std::uint64_t at = 0; at < buffer.bytes(); at += zeros.size()) {
     buffer.write(zeros.data(), std::min<std::uint64_t>(zeros.size(), buffer.bytes() - at), at);
@@ -94,7 +94,7 @@ class Calls {
   void add_axes_and_scans(DType type) {
     const std::uint64_t side = std::uint64_t{1} << (zeros_.device().info().is_cpu ? 8 : 11);
     const std::uint64_t elements = zeros_.bytes() / size_of(type);
-    const Array matrix(zeros_, {std::min(side, elements / side), side}, type), list = zeros(kMostCpuBytes, type);
+    const Array matrix(zeros_, {std::min(side, elements / side), side}, type), list = zeros(kMaxCpuBytes, type);
     for (const std::int64_t axis : {0, 1}) {
       for (const AxisReduction reduction : {AxisReduction::sum, AxisReduction::variance, AxisReduction::min}) {
         add("axes", type, [=] { static_cast<void>(axis_reduction(matrix, reduction, {axis})); });
@@ -114,14 +114,14 @@ class Calls {
 
   void add_histograms(DType type) {
     const auto count = [this, type](const Bins& bins) {
-      for (const std::uint64_t bytes : {kMostCpuBytes / 4, std::uint64_t{1} << 24, zeros_.bytes()}) {
+      for (const std::uint64_t bytes : {kMaxCpuBytes / 4, std::uint64_t{1} << 24, zeros_.bytes()}) {
         add("histogram", type, [data = zeros(bytes, type), bins] { static_cast<void>(histogram(data, bins)); });
       }
     };
     if (is_integer(type) && size_of(type) == 1) count(Bins::each_value(type));
     for (const std::uint64_t bins : {10, 256, 5000, 20000, 1 << 20}) count(Bins::even(-1, 100, bins));
     count(Bins::between({0, 1e-3, 1, 10, 100}));
-    const Array some = zeros(kMostCpuBytes, type);
+    const Array some = zeros(kMaxCpuBytes, type);
     const Bins bins = Bins::even(-1, 100, 16);
     add("histogram", type, [=] { static_cast<void>(histogram_nd({some, some}, {bins, bins})); });
     const Array image(zeros_, {256, std::min<std::uint64_t>(256, some.size() / 256)}, type);

@@ -126,7 +126,8 @@ TEST(HistogramChoice, AsksForNoMoreLocalMemoryThanThereIs) {
             binning::Trie trie;
             const auto chosen = binning::choose(info, local, {plan}, 1 << 28, group_size, trie);
             const std::string what = chosen.text() + " of " + std::to_string(local) + " bytes, " + std::to_string(bins) + " bins";
-            EXPECT_LE(chosen.local_bytes, std::max<std::uint64_t>(local, 96)) << what;  // 96: the tile numbers, and candidates for a hot slot
+            EXPECT_LE(chosen.local_bytes, std::max<std::uint64_t>(local, 96))
+                << what;  // 96: the tile numbers, and candidates for a hot slot
             if (local > 49152 && chosen.resident > 1) {
               EXPECT_LE(chosen.resident * (chosen.local_bytes + std::uint64_t{1024}), local + 1024) << what;
             }
@@ -300,7 +301,7 @@ TEST(Bins, AreRefusedWhereTheyMakeNoSense) {
   EXPECT_NE(refusal([] { Bins::even(-kInfinity, 1, 3); }).find("finite"), std::string::npos);
   EXPECT_NE(refusal([] { Bins::even(kNan, 1, 3); }).find("finite"), std::string::npos);
   EXPECT_NE(refusal([] { Bins::even(0, 1, 0); }).find("0 bins"), std::string::npos);
-  EXPECT_NE(refusal([] { Bins::even(0, 1, Bins::kMost + 1); }).find("2^24"), std::string::npos);
+  EXPECT_NE(refusal([] { Bins::even(0, 1, Bins::kMax + 1); }).find("2^24"), std::string::npos);
   EXPECT_NE(refusal([] { Bins::logarithmic(0, 1, 3); }).find("greater than 0"), std::string::npos);
   EXPECT_NE(refusal([] { Bins::between({1}); }).find("two or more"), std::string::npos);
   EXPECT_NE(refusal([] { Bins::between({1, 3, 2}); }).find("edge 2"), std::string::npos);
@@ -321,10 +322,10 @@ TEST(Bins, EdgesAreNumpys) {
   EXPECT_EQ(constant.low(), 2.5);
   EXPECT_EQ(constant.high(), 3.5);
   EXPECT_LT(Bins::spanning(1e300, 1e300, 2).low(), 1e300);
-  constexpr double kMost = std::numeric_limits<double>::max();
-  for (const double end : {kMost, -kMost}) {
+  constexpr double kMax = std::numeric_limits<double>::max();
+  for (const double end : {kMax, -kMax}) {
     const Bins at_end = Bins::spanning(end, end, 3);
-    EXPECT_TRUE(end > 0 ? at_end.high() == kMost && at_end.low() < kMost : at_end.low() == -kMost && at_end.high() > -kMost);
+    EXPECT_TRUE(end > 0 ? at_end.high() == kMax && at_end.low() < kMax : at_end.low() == -kMax && at_end.high() > -kMax);
     const std::vector<double> samples(10, end);
     EXPECT_EQ(histogram(std::span<const double>(samples), at_end).inside(), samples.size());
   }

@@ -27,7 +27,7 @@ using device::Plans;
 
 TEST(KeptPlans, AreTheLatestFewAndTakenOnce) {
   Plans plans;
-  for (std::size_t i = 0; i <= Plans::kMost; ++i) plans.give_back("plan " + std::to_string(i), std::make_shared<std::size_t>(i));
+  for (std::size_t i = 0; i <= Plans::kMax; ++i) plans.give_back("plan " + std::to_string(i), std::make_shared<std::size_t>(i));
   EXPECT_EQ(plans.take<std::size_t>("plan 0"), nullptr) << "the oldest is gone";
   const auto one = plans.take<std::size_t>("plan 1");
   ASSERT_NE(one, nullptr);

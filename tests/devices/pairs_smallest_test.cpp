@@ -139,8 +139,8 @@ TEST(PairsSmallest, NearestInSpace) {
 }
 
 TEST(PairsSmallest, Integers) {
-  constexpr auto kLeast = std::numeric_limits<std::int64_t>::min(), kMost = std::numeric_limits<std::int64_t>::max();
-  const std::vector<std::int64_t> a = {0, 1}, b = {kMost, kLeast, 3, kMost, -1, kMost, kLeast};
+  constexpr auto kLeast = std::numeric_limits<std::int64_t>::min(), kMax = std::numeric_limits<std::int64_t>::max();
+  const std::vector<std::int64_t> a = {0, 1}, b = {kMax, kLeast, 3, kMax, -1, kMax, kLeast};
   const std::vector<std::uint64_t> c = {0}, d = {~std::uint64_t{0}, 5, 0, ~std::uint64_t{0}, std::uint64_t{1} << 63};
   for (const Device& device : test::devices()) {
     for (const std::uint32_t k : {1, 3, 5, 7}) {

@@ -32,7 +32,7 @@ using test::expect_same_bits;
 
 // Around what a register, a tile, a part and the CPU's blocks take.
 constexpr std::uint64_t kSizes[] = {1, 2, 7, 8, 9, 255, 256, 257, 511, 513, 1025, 4095, 4096, 4097, 20011};
-constexpr std::uint64_t kMostY = 20011, kMostX = 37;
+constexpr std::uint64_t kMaxY = 20011, kMaxX = 37;
 
 // Numbers about 1, of both signs; `ugly`: also NaN, infinities, zeros of both signs, denormals and the greatest numbers.
 template <class Real>
@@ -61,9 +61,9 @@ Real once(Real value) {
 // which `f(a, b)` gives.
 template <class Real, class Result, class F, class Right>
 void check(const PairsProblem& problem, bool ugly, const F& f, const Right& right) {
-  const auto a = numbers<Real>(kMostX, 1, ugly), b = numbers<Real>(kMostY, 2, ugly);
+  const auto a = numbers<Real>(kMaxX, 1, ugly), b = numbers<Real>(kMaxY, 2, ugly);
   for (const std::uint64_t y_count : kSizes) {
-    const std::uint64_t x_count = y_count > 5000 ? 3 : kMostX;
+    const std::uint64_t x_count = y_count > 5000 ? 3 : kMaxX;
     std::vector<Result> expected;
     for (std::uint64_t x = 0; x < x_count; ++x) {
       std::vector<Real> values;
@@ -116,9 +116,9 @@ TEST(PairsTree, OperatorsOfOnesOwn) {
 
 // The greatest f and which y has it, by a number that each y is given; the counts of both, as integers.
 TEST(PairsTree, OperatorsOfTuplesAndOtherTypes) {
-  const auto a = numbers<float>(kMostX, 3), b = numbers<float>(kMostY, 4);
-  std::vector<float> number(kMostY);
-  for (std::size_t y = 0; y < kMostY; ++y) number[y] = static_cast<float>(y);
+  const auto a = numbers<float>(kMaxX, 3), b = numbers<float>(kMaxY, 4);
+  std::vector<float> number(kMaxY);
+  for (std::size_t y = 0; y < kMaxY; ++y) number[y] = static_cast<float>(y);
   Operator best(Formula("b[0] > a[0] ? b : a"));
   best.finish = Formula("int64(a[1])");
   Operator counts(Formula("(a[0] + b[0], a[1] + b[1])"));
@@ -127,7 +127,7 @@ TEST(PairsTree, OperatorsOfTuplesAndOtherTypes) {
     problem.of_y = {{"n", Array(number.data(), y_count, DType::float32)}};
     const PairsProblem counted{.formula = Formula("(a[0]*b[0] > 1 ? 1 : 0, a[0] < b[0])"), .combine = counts};
     std::vector<std::int64_t> places, numbers_of_both;
-    for (std::uint64_t x = 0; x < kMostX; ++x) {
+    for (std::uint64_t x = 0; x < kMaxX; ++x) {
       std::int64_t place = 0, above = 0, less = 0;
       for (std::uint64_t y = 0; y < y_count; ++y) {
         if (once(a[x] * b[y]) > once(a[x] * b[static_cast<std::size_t>(place)])) place = static_cast<std::int64_t>(y);
@@ -166,7 +166,7 @@ double true_logsumexp(const std::vector<Real>& values) {
 template <class Real>
 void check_logsumexp(double scale) {
   constexpr double u = sizeof(Real) == 4 ? 0x1p-24 : 0x1p-53;
-  const auto a = numbers<Real>(5, 5), b = numbers<Real>(kMostY, 6);
+  const auto a = numbers<Real>(5, 5), b = numbers<Real>(kMaxY, 6);
   const PairsProblem problem{.reduction = PairReduction::logsumexp, .formula = Formula("a[0]*b[0]*s"), .parameters = {{"s", scale}}};
   for (const std::uint64_t y_count : kSizes) {
     std::optional<PairsResult> first;
@@ -215,7 +215,7 @@ TEST(PairsTree, LogSumExpOfSpecialValues) {
 // Forces: a vector for each pair. Each of its numbers is reduced as it is alone.
 template <class Real>
 void check_vectors() {
-  const auto a = numbers<Real>(3 * kMostX, 7), b = numbers<Real>(3 * kMostY, 8), m = numbers<Real>(kMostY, 9);
+  const auto a = numbers<Real>(3 * kMaxX, 7), b = numbers<Real>(3 * kMaxY, 8), m = numbers<Real>(kMaxY, 9);
   const char* const text = "let d = b - a; let r = sqdist(a, b) + s*s; m*d/(r*sqrt(r))";
   constexpr double u = sizeof(Real) == 4 ? 0x1p-24 : 0x1p-53;
   for (const std::uint64_t y_count : {1, 9, 300, 4097}) {
@@ -228,7 +228,7 @@ void check_vectors() {
         vector.reduction = reduction;
         vector.accuracy = accuracy;
         // Of each number alone; a fast and a compensated one is near the exact one.
-        std::vector<Real> expected(3 * kMostX), magnitudes(3 * kMostX);
+        std::vector<Real> expected(3 * kMaxX), magnitudes(3 * kMaxX);
         for (std::uint64_t k = 0; k < 3; ++k) {
           PairsProblem one = vector;
           one.formula = Formula(fmt::format("let d = b - a; let r = sqdist(a, b) + s*s; m*d[{}]/(r*sqrt(r))", k));
@@ -236,7 +236,7 @@ void check_vectors() {
           const auto right = std::get<std::vector<Real>>(pairs(a, some, one, {.device = Device::open("cpu")}));
           one.formula = Formula(fmt::format("let d = b - a; let r = sqdist(a, b) + s*s; abs(m*d[{}]/(r*sqrt(r)))", k));
           const auto size = std::get<std::vector<Real>>(pairs(a, some, one, {.device = Device::open("cpu")}));
-          for (std::uint64_t x = 0; x < kMostX; ++x) {
+          for (std::uint64_t x = 0; x < kMaxX; ++x) {
             expected[3 * x + k] = right[x];
             magnitudes[3 * x + k] = size[x];
           }
@@ -270,19 +270,19 @@ TEST(PairsTree, Vectors) {
 
 // Which y has the least and the greatest of each number, with ties, zeros of both signs and NaN.
 TEST(PairsTree, PlacesInVectors) {
-  const auto a = numbers<double>(2 * kMostX, 12, true);
-  auto b = numbers<double>(2 * kMostY, 13, true);
+  const auto a = numbers<double>(2 * kMaxX, 12, true);
+  auto b = numbers<double>(2 * kMaxY, 13, true);
   for (std::size_t i = 0; i < b.size(); ++i) b[i] = i % 5 == 0 ? b[i] : static_cast<double>(i % 7) - 3;
   for (const PairReduction reduction : {PairReduction::argmin, PairReduction::argmax}) {
     for (const std::uint64_t y_count : {1, 9, 300, 4097}) {
       const Array some(b.data(), 2 * y_count, DType::float64);
       const PairsProblem vector{.reduction = reduction, .components = 2, .formula = Formula("(a[0]*b[0], a[1] - b[1])")};
-      std::vector<std::int64_t> expected(2 * kMostX);
+      std::vector<std::int64_t> expected(2 * kMaxX);
       for (std::uint64_t k = 0; k < 2; ++k) {
         PairsProblem one = vector;
         one.formula = Formula(k == 0 ? "a[0]*b[0]" : "a[1] - b[1]");
         const auto right = std::get<std::vector<std::int64_t>>(pairs(a, some, one, {.device = Device::open("cpu")}));
-        for (std::uint64_t x = 0; x < kMostX; ++x) expected[2 * x + k] = right[x];
+        for (std::uint64_t x = 0; x < kMaxX; ++x) expected[2 * x + k] = right[x];
       }
       for (const Device& device : test::devices()) {
         expect_same_bits(array_of(pairs(a, some, vector, test::on(device, {}))), Array(expected),

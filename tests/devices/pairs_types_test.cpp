@@ -100,7 +100,7 @@ TEST(PairsTypes, IntegersOfEveryType) {
 
 // 64 bits hold the sum, and nothing need hold what is there on the way.
 TEST(PairsTypes, SumsAndProductsOfSixtyFourBits) {
-  constexpr auto kMost = std::numeric_limits<std::int64_t>::max(), kLeast = std::numeric_limits<std::int64_t>::min();
+  constexpr auto kMax = std::numeric_limits<std::int64_t>::max(), kLeast = std::numeric_limits<std::int64_t>::min();
   constexpr std::uint64_t kAll = ~std::uint64_t{0}, kHalf = std::uint64_t{1} << 63;
   using Signed = std::vector<std::int64_t>;
   using Unsigned = std::vector<std::uint64_t>;
@@ -118,24 +118,24 @@ TEST(PairsTypes, SumsAndProductsOfSixtyFourBits) {
       expect_error(ErrorKind::no_answer, words, [&] { pairs(one, b, problem, how); });
     };
     SCOPED_TRACE(device.info().selector);
-    EXPECT_EQ(of({kMost, kMost, kLeast, kLeast, 1}, sum), -1);
-    EXPECT_EQ(of({kMost, 1, -1}, sum), kMost);
-    EXPECT_EQ(of({kLeast, kMost, -kMost}, sum), kLeast);
+    EXPECT_EQ(of({kMax, kMax, kLeast, kLeast, 1}, sum), -1);
+    EXPECT_EQ(of({kMax, 1, -1}, sum), kMax);
+    EXPECT_EQ(of({kLeast, kMax, -kMax}, sum), kLeast);
     EXPECT_EQ(of({}, sum), 0);
-    too_large(Signed{kMost, 1}, sum, "the sum of x = 0 does not fit into int64");
+    too_large(Signed{kMax, 1}, sum, "the sum of x = 0 does not fit into int64");
     too_large(Signed{kLeast, -1}, sum, "the sum of x = 0 does not fit into int64");
     EXPECT_EQ(of_unsigned({kHalf, kHalf - 1}, sum), kAll);
     too_large(Unsigned{kHalf, kHalf}, sum, "the sum of x = 0 does not fit into uint64");
     EXPECT_EQ(of({kLeast}, product), kLeast);
     EXPECT_EQ(of({kLeast, 1, 1}, product), kLeast);
     EXPECT_EQ(of({1 << 30, -1, 1 << 30, 8}, product), kLeast);
-    EXPECT_EQ(of({kMost, -1}, product), -kMost);
+    EXPECT_EQ(of({kMax, -1}, product), -kMax);
     EXPECT_EQ(of({-3, 5, -7}, product), 105);
-    EXPECT_EQ(of({kMost, kMost, 0, -1, kLeast}, product), 0);
+    EXPECT_EQ(of({kMax, kMax, 0, -1, kLeast}, product), 0);
     EXPECT_EQ(of({}, product), 1);
     too_large(Signed{kLeast, -1}, product, "the product of x = 0 does not fit into int64");
     too_large(Signed{1 << 30, 1 << 30, 8}, product, "the product of x = 0 does not fit into int64");
-    too_large(Signed{kMost, kMost, 1}, product, "the product of x = 0 does not fit into int64");
+    too_large(Signed{kMax, kMax, 1}, product, "the product of x = 0 does not fit into int64");
     EXPECT_EQ(of_unsigned({kHalf, 1}, product), kHalf);
     EXPECT_EQ(of_unsigned({kAll, kAll, 0}, product), 0u);
     too_large(Unsigned{kHalf, 2}, product, "the product of x = 0 does not fit into uint64");

@@ -108,7 +108,7 @@ void check_ranges(const formula::Program& program, const std::vector<FormulaInpu
 void check(Random& random, const std::string& text) try {
   const Formula formula(text);
   const std::string canonical = formula.to_string();
-  if (canonical.size() <= formula::kMostCharacters && Formula(canonical).to_string() != canonical)
+  if (canonical.size() <= formula::kMaxCharacters && Formula(canonical).to_string() != canonical)
     throw test::Mismatch(fmt::format("'{}' is printed as '{}'", text, canonical));
 
   float x[3];
@@ -133,7 +133,7 @@ void check(Random& random, const std::string& text) try {
   };
   const std::vector<FormulaParameter> parameters{{"h", 0.75}, {"k", 5}};
   const formula::Program program = formula::resolve(formula.tree(), inputs(0, 3), parameters);
-  if (program.nodes.size() > formula::kMostOperations) throw test::Mismatch("too many operations");
+  if (program.nodes.size() > formula::kMaxOperations) throw test::Mismatch("too many operations");
   const std::string printed = formula::print(program, "f");
   for (const char c : printed) {
     if (c != '\n' && (c < ' ' || c > '~' || std::string_view("\"'\\#`$@").find(c) != std::string_view::npos))

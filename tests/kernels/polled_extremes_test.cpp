@@ -17,9 +17,9 @@ namespace {
 
 /// The hard cases, with so many groups that lanes take several slots, and with fewer; each twice, as slots are cleared.
 void check(const ExtremesKernel& kernel) {
-  constexpr std::uint64_t kMostGroups = 302;
+  constexpr std::uint64_t kMaxGroups = 302;
   const std::uint64_t tile = kernel.tile * kernel.elements_per_load;
-  std::vector<unsigned long> slots(kMostGroups * kernel.record_words);
+  std::vector<unsigned long> slots(kMaxGroups * kernel.record_words);
   std::uint32_t schedule[2] = {0, 0};
   int turns = 0;
   for (const hard::Case& hard_case : hard::cases()) {
@@ -35,7 +35,7 @@ void check(const ExtremesKernel& kernel) {
         const Placed place(view, anyhow(kernel.type, kernel.strided, turns++));
         const unsigned head = kernel.strided ? 0 : place.head();
         const std::uint64_t loads = (length - head) / kernel.elements_per_load;
-        const auto groups = static_cast<std::uint32_t>(std::min<std::uint64_t>(loads / kernel.tile + 1, kMostGroups));
+        const auto groups = static_cast<std::uint32_t>(std::min<std::uint64_t>(loads / kernel.tile + 1, kMaxGroups));
         ExtremaRecord found{0, ExtremaRecord::kNowhere, 0, ExtremaRecord::kNowhere, 0, 0};
         const bool small = turn == 1 && kernel.small != nullptr && loads != 0;  // as it is used
         const auto small_groups = static_cast<std::uint32_t>((loads + kernel.tile - 1) / kernel.tile);

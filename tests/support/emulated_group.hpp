@@ -48,9 +48,9 @@ class Meeting {
   uint turn_ = 0;
 };
 
-/// A guard: in its scope, each group of a run with up to kMost groups has its own thread.
+/// A guard: in its scope, each group of a run with up to kMax groups has its own thread.
 struct ConcurrentGroups {
-  static constexpr uint kMost = 12;
+  static constexpr uint kMax = 12;
   static inline bool wanted = false;
   ConcurrentGroups() { wanted = true; }
   ~ConcurrentGroups() { wanted = false; }
@@ -116,7 +116,7 @@ class Emulation {
  public:
   void run(uint groups, uint size, const std::function<void()>& kernel) {
     Launch launch(groups);
-    const bool concurrent = ConcurrentGroups::wanted && groups > 1 && groups <= ConcurrentGroups::kMost;
+    const bool concurrent = ConcurrentGroups::wanted && groups > 1 && groups <= ConcurrentGroups::kMax;
     if (!concurrent) {
       begin(launch, groups, size, kernel, false);
       for (group_ = 0; group_ < groups; ++group_) run_group();
@@ -126,7 +126,7 @@ class Emulation {
     for (uint group = 0; group < groups; ++group) {
       threads.emplace_back([&, group] {
         Emulation& own = *current();
-        own.random_ = 0x9e3779b97f4a7c15 * (runs_ * ConcurrentGroups::kMost + group + 1);
+        own.random_ = 0x9e3779b97f4a7c15 * (runs_ * ConcurrentGroups::kMax + group + 1);
         own.begin(launch, groups, size, kernel, true);
         own.group_ = group;
         launch.bases[group] = &local_memory;
@@ -270,9 +270,9 @@ class Emulation {
     void* handle = nullptr;
     int uses = 0;
   };
-  static inline std::vector<Fiber> fibers_[ConcurrentGroups::kMost + 1];
+  static inline std::vector<Fiber> fibers_[ConcurrentGroups::kMax + 1];
   void make_fiber(Item& item) {
-    std::vector<Fiber>& own = fibers_[concurrent_ ? group_ : ConcurrentGroups::kMost];
+    std::vector<Fiber>& own = fibers_[concurrent_ ? group_ : ConcurrentGroups::kMax];
     const auto i = static_cast<std::size_t>(&item - items_.data());
     if (own.size() <= i) own.resize(items_.size());
     if (own[i].handle != nullptr && ++own[i].uses > 2000) {

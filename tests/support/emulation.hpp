@@ -38,7 +38,7 @@ FN uint barrier_or(uint v) {
   const auto& values = emulation().meet_group(v);
   return std::any_of(values.begin(), values.end(), [](ulong value) { return value != 0; });
 }
-FN void after_launches() {}
+FN void grid_dependency_wait() {}
 FN void launch_dependents() {}
 FN void barrier_local() { barrier_or(0); }
 FN void barrier_all() { barrier_or(0); }
@@ -51,7 +51,8 @@ FN Late<ulong> atomic_add_global64(ulong* p, ulong v) { return {p, v}; }
 FN void atomic_merge_global64(ulong* p, ulong v) { Late<ulong>(p, v); }
 FN void atomic_max_global64(ulong* p, ulong v) {
   std::atomic_ref word(*p);
-  for (ulong before = word.load(std::memory_order_relaxed); before < v && !word.compare_exchange_weak(before, v, std::memory_order_relaxed);) {
+  for (ulong before = word.load(std::memory_order_relaxed);
+       before < v && !word.compare_exchange_weak(before, v, std::memory_order_relaxed);) {
   }
 }
 FN void atomic_max_global32(uint* p, uint v) { emulation().later({p, v, Effect::max32}); }

@@ -329,13 +329,13 @@ TEST(Accumulator, AsManyOfTheLargestAsCanBeCounted) {
     }
     return sum;
   };
-  constexpr double kMost = std::numeric_limits<double>::max();
-  EXPECT_EQ(many(kMost, 64).count(), std::numeric_limits<std::uint64_t>::max());
-  EXPECT_EQ(many(kMost, 64).round(), std::numeric_limits<double>::infinity());
-  EXPECT_EQ(many(-kMost, 64).round(), -std::numeric_limits<double>::infinity());
-  EXPECT_EQ(Accumulator::deserialize(many(-kMost, 64).serialize()), many(-kMost, 64));
-  Accumulator cancelled = many(-kMost, 63);
-  cancelled.merge(many(kMost, 63));
+  constexpr double kMax = std::numeric_limits<double>::max();
+  EXPECT_EQ(many(kMax, 64).count(), std::numeric_limits<std::uint64_t>::max());
+  EXPECT_EQ(many(kMax, 64).round(), std::numeric_limits<double>::infinity());
+  EXPECT_EQ(many(-kMax, 64).round(), -std::numeric_limits<double>::infinity());
+  EXPECT_EQ(Accumulator::deserialize(many(-kMax, 64).serialize()), many(-kMax, 64));
+  Accumulator cancelled = many(-kMax, 63);
+  cancelled.merge(many(kMax, 63));
   cancelled.add(1.5);
   EXPECT_EQ(cancelled.round(), 1.5);
 }

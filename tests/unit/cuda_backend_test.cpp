@@ -292,8 +292,8 @@ TEST(EarlyKernels, AllOfAFileWaitOrNone) {
       for (std::size_t at = 0; (at = text.find(words, at)) != std::string_view::npos; at += words.size()) ++count;
       return count;
     };
-    if (file.starts_with("device/dialect/") || times("after_launches()") == 0) continue;
-    EXPECT_EQ(times("after_launches();"), times("\nKERNEL ")) << file;
+    if (file.starts_with("device/dialect/") || times("grid_dependency_wait()") == 0) continue;
+    EXPECT_EQ(times("grid_dependency_wait();"), times("\nKERNEL ")) << file;
     ++files;
   }
   EXPECT_EQ(files, 10);

@@ -1,14 +1,13 @@
 // Devices: selection, masks, conformance, and the OpenCL and CPU backends behind the seam.
 #include "device/device.hpp"
-#include "device/kernels/conformance.hpp"
 #include "device/cpu/cpu.hpp"
 #include "device/in_driver.hpp"
-#include "device/in_driver.hpp"
+#include "device/kernels/conformance.hpp"
+#include "device/kernels/program.hpp"
 #include "device/opencl/build_log.hpp"
 #include "device/opencl/opencl.hpp"
 #include "device/opencl/query.hpp"
 #include "device/opencl/staging.hpp"
-#include "device/kernels/program.hpp"
 #include "support/process.hpp"
 
 #include <samesum/device.hpp>
@@ -174,7 +173,9 @@ TEST(CpuBackend, HasMemoryAndTimeButNoKernels) {
   std::this_thread::sleep_for(std::chrono::milliseconds(2));
   EXPECT_GE(cpu.seconds_between(from, cpu.mark()), 0.002);
 
-  const std::string message = message_of(ErrorKind::device, [&] { device::build(cpu, {{"device/kernels/conformance.cl"}, {}}, "conformance"); });
+  const std::string message = message_of(ErrorKind::device, [&] {
+    device::build(cpu, {{"device/kernels/conformance.cl"}, {}}, "conformance");
+  });
   EXPECT_TRUE(contains(message, "runs host functions")) << message;
   EXPECT_THROW(cpu.compile(""), Error);
 }
@@ -518,15 +519,15 @@ TEST_F(OpenClTest, StagingMovesEveryByte) {
   const cl_context context = api.clCreateContext(nullptr, 1, &id, nullptr, nullptr, &code);
   const cl_command_queue queue = api.clCreateCommandQueue(context, id, 0, &code);
   constexpr std::size_t kSlot = ocl::Staging::kSlotBytes;
-  constexpr std::size_t kMost = 3 * kSlot + 1;
-  const cl_mem buffer = api.clCreateBuffer(context, CL_MEM_READ_WRITE, kMost + 3, nullptr, &code);
+  constexpr std::size_t kMax = 3 * kSlot + 1;
+  const cl_mem buffer = api.clCreateBuffer(context, CL_MEM_READ_WRITE, kMax + 3, nullptr, &code);
   ASSERT_EQ(code, CL_SUCCESS);
   {
     ocl::Staging staging;
     ASSERT_TRUE(staging.ready(context, queue));
     ASSERT_TRUE(staging.ready(context, queue));
     unsigned char seed = 0;
-    for (const std::size_t bytes : {std::size_t{1}, kSlot - 1, kSlot, kSlot + 1, 2 * kSlot, kMost}) {
+    for (const std::size_t bytes : {std::size_t{1}, kSlot - 1, kSlot, kSlot + 1, 2 * kSlot, kMax}) {
       std::vector<char> data(bytes), back(bytes);
       ++seed;
       for (std::size_t i = 0; i < bytes; ++i) data[i] = static_cast<char>(seed + i * 31 + i / 4096);
@@ -537,8 +538,8 @@ TEST_F(OpenClTest, StagingMovesEveryByte) {
       EXPECT_TRUE(back == sent) << bytes;
     }
     std::vector<char> data(kSlot);
-    EXPECT_NE(staging.write(queue, buffer, kMost, data.data(), kSlot), CL_SUCCESS);
-    EXPECT_NE(staging.read(queue, buffer, kMost, data.data(), kSlot), CL_SUCCESS);
+    EXPECT_NE(staging.write(queue, buffer, kMax, data.data(), kSlot), CL_SUCCESS);
+    EXPECT_NE(staging.read(queue, buffer, kMax, data.data(), kSlot), CL_SUCCESS);
   }
   api.clReleaseMemObject(buffer);
   api.clReleaseCommandQueue(queue);

@@ -21,7 +21,7 @@ namespace {
 
 using Words = std::vector<std::int64_t>;
 
-constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
+constexpr std::uint64_t kMax = std::numeric_limits<std::uint64_t>::max();
 
 template <class Result>
 Words words_of(const Result& result) {
@@ -174,23 +174,23 @@ TEST(Words, ASumThatItsElementsCannotHaveIsRefused) {
 
 TEST(Words, CountsOfMoreThan64BitsEndInAnError) {
   Accumulator sum;
-  sum.add_counts(kMost, 0, 0, 0, false);
+  sum.add_counts(kMax, 0, 0, 0, false);
   EXPECT_EQ(from<Accumulator>(words_of(sum)), sum);
   ProductAccumulator products;
-  products.add_counts(kMost, 0, 0, 0, false);
+  products.add_counts(kMax, 0, 0, 0, false);
   EXPECT_EQ(from<ProductAccumulator>(words_of(products)), products);
   Words words = words_of(sum), other = words_of(products);
   add(words, words_of(sum));
   add(other, words_of(products));
   EXPECT_NE(refusal(ErrorKind::no_answer, [&] { from<Accumulator>(words); }).find("2^64 - 1"), std::string::npos);
   EXPECT_NE(refusal(ErrorKind::no_answer, [&] { from<ProductAccumulator>(other); }).find("2^64 - 1"), std::string::npos);
-  const Statistics missing(Statistics::Contents{.fields = {false, false, false, false}, .count = 1, .missing = kMost - 1});
+  const Statistics missing(Statistics::Contents{.fields = {false, false, false, false}, .count = 1, .missing = kMax - 1});
   Words places = words_of(missing);
   EXPECT_EQ(from<Statistics>(places), missing);
   add(places, words_of(Statistics(Statistics::Contents{.fields = {false, false, false, false}, .count = 1})));
   EXPECT_NE(refusal(ErrorKind::no_answer, [&] { from<Statistics>(places); }).find("2^64 - 1"), std::string::npos);
   std::vector<std::uint64_t> slots(test::bins_of_parts().count() + 3);
-  slots[2] = kMost;
+  slots[2] = kMax;
   const Histogram full(test::bins_of_parts(), slots);
   Words counts = words_of(full);
   EXPECT_EQ(from<Histogram>(counts), full);

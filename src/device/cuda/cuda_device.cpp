@@ -59,7 +59,7 @@ std::string resources(const Driver& driver, CUfunction function) {
                      attribute(kFunctionMaxThreadsPerBlock));
 }
 
-// Whether kernels are compiled for compute capability 9.0 or newer ("sm_90", "compute_90"): after_launches()
+// Whether kernels are compiled for compute capability 9.0 or newer ("sm_90", "compute_90"): grid_dependency_wait()
 // of older ones does nothing.
 bool is_for_hopper(const std::string& arch) { return !arch.empty() && std::stoi(arch.substr(arch.find('_') + 1)) >= kHopper; }
 

@@ -40,10 +40,10 @@ FN uint group_count() { return gridDim.x; }
 // The next such launch starts when each group has ended or called launch_dependents(). A single group calls it at once. Several groups call it when
 // they have loaded their elements and wait for other groups, so that the next launch's groups do not compete for memory.
 #if __CUDA_ARCH__ >= 900
-FN void after_launches() { asm volatile("griddepcontrol.wait;" ::: "memory"); }
+FN void grid_dependency_wait() { asm volatile("griddepcontrol.wait;" ::: "memory"); }
 FN void launch_dependents() { asm volatile("griddepcontrol.launch_dependents;" ::: "memory"); }
 #else
-FN void after_launches() {}
+FN void grid_dependency_wait() {}
 FN void launch_dependents() {}
 #endif
 

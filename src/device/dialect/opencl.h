@@ -34,7 +34,7 @@ FN uint group_id(void) { return (uint)get_group_id(0); }
 FN uint group_count(void) { return (uint)get_num_groups(0); }
 
 // Here launches follow one another (cuda.h).
-FN void after_launches(void) {}
+FN void grid_dependency_wait(void) {}
 FN void launch_dependents(void) {}
 
 FN void barrier_local(void) { barrier(CLK_LOCAL_MEM_FENCE); }

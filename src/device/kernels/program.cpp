@@ -54,7 +54,7 @@ std::string memory_key(const Source& source) {
 // Whether a kernel waits for preceding launches: all kernels of a file do, or none; unknown for a user's kernel.
 bool waits_for_launches(const Source& source) {
   return source.text.empty() && std::any_of(source.files.begin(), source.files.end(), [](std::string_view file) {
-           return kernel_file(file).find("after_launches()") != std::string_view::npos;
+           return kernel_file(file).find("grid_dependency_wait()") != std::string_view::npos;
          });
 }
 

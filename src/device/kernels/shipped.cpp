@@ -50,8 +50,8 @@ struct ArchiveIndex {
 static_assert(sizeof(ArchiveHeader) == 24 && sizeof(ArchiveTarget) == 32 && sizeof(ArchiveIndex) == 64);
 
 constexpr char kArchiveMagic[8] = {'S', 'S', 'U', 'M', 'S', 'K', '0', '1'};
-constexpr std::uint32_t kMostTargets = 64, kMostEntries = 1 << 20;
-constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 28;  // of an entry
+constexpr std::uint32_t kMaxTargets = 64, kMaxEntries = 1 << 20;
+constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 28;  // of an entry
 
 std::string key_of(const std::string& source, const std::string& arch) { return hash_of({"samesum shipped kernel 1", source, arch}); }
 
@@ -103,7 +103,7 @@ class Archive {
     const std::string key = key_of(source, arch);
     const auto found =
         std::ranges::lower_bound(index_, std::string_view(key), {}, [](const ArchiveIndex& entry) { return view_of(entry.key); });
-    if (found == index_.end() || view_of(found->key) != key || found->packed > kMostBytes || found->bytes > kMostBytes) return std::nullopt;
+    if (found == index_.end() || view_of(found->key) != key || found->packed > kMaxBytes || found->bytes > kMaxBytes) return std::nullopt;
     std::string packed(found->packed, '\0'), bytes(found->bytes, '\0');
     if (!read(packed.data(), packed.size(), found->offset) || XXH3_64bits(packed.data(), packed.size()) != found->checksum ||
         ZSTD_decompress(bytes.data(), bytes.size(), packed.data(), packed.size()) != bytes.size()) {
@@ -127,7 +127,7 @@ class Archive {
   bool load() {
     ArchiveHeader header{};
     if (!read(&header, sizeof header, 0) || std::memcmp(header.magic, kArchiveMagic, sizeof kArchiveMagic) != 0 ||
-        header.targets > kMostTargets || header.entries > kMostEntries) {
+        header.targets > kMaxTargets || header.entries > kMaxEntries) {
       return false;
     }
     std::vector<ArchiveTarget> targets(header.targets);

@@ -44,9 +44,13 @@ std::optional<Run> run_of_rows(const Array& data, core::Order order) {
   if (std::optional<Run> run = single_run(data, order)) return run;
   std::int64_t first = 0;
   const std::vector<core::Axis> axes = core::simplified_axes(data, order, first);
-  constexpr std::uint64_t kMostLength = std::uint64_t{1} << 30;
-  if (axes.size() != 2 || axes[1].extent > kMostLength) return std::nullopt;
-  return Run{data.buffer().state().memory, data.size(), axes[1].stride, data.offset() + static_cast<std::uint64_t>(first), axes[1].extent,
+  constexpr std::uint64_t kMaxLength = std::uint64_t{1} << 30;
+  if (axes.size() != 2 || axes[1].extent > kMaxLength) return std::nullopt;
+  return Run{data.buffer().state().memory,
+             data.size(),
+             axes[1].stride,
+             data.offset() + static_cast<std::uint64_t>(first),
+             axes[1].extent,
              axes[0].stride};
 }
 

@@ -19,9 +19,9 @@ namespace {
 using statistics::Term;
 using statistics::TermCode;
 
-constexpr std::size_t kMostArrays = 16;      // 40 bytes of arguments each, of the 1024 that OpenCL promises
+constexpr std::size_t kMaxArrays = 16;       // 40 bytes of arguments each, of the 1024 that OpenCL promises
 constexpr std::size_t kManyOperations = 24;  // for which a kernel needs more registers than a sum does
-constexpr std::uint64_t kMostPositions = std::uint64_t{1} << 31;
+constexpr std::uint64_t kMaxPositions = std::uint64_t{1} << 31;
 
 // One element of array k, from an address.
 std::string element_from(DType type, std::size_t k, std::string_view offset) {
@@ -167,7 +167,7 @@ class FormulaTerms final : public statistics::Terms {
         shape_(shape.begin(), shape.end()),
         device_(arrays[0].buffer().device()),
         size_(arrays[0].size()),
-        most_(kMostPositions) {
+        most_(kMaxPositions) {
     require_types(program, device_.info());
     for (const Array& array : arrays) {
       types_.push_back(array.type());
@@ -273,7 +273,7 @@ class FormulaTerms final : public statistics::Terms {
 
 std::unique_ptr<statistics::Terms> terms_of(const Formula& formula, const Program& program, std::span<const Value> parameters,
                                             std::span<const Array> arrays, std::span<const std::uint64_t> shape) {
-  if (arrays.empty() || arrays.size() > kMostArrays || program.parameters.size() > kMostArrays) return nullptr;
+  if (arrays.empty() || arrays.size() > kMaxArrays || program.parameters.size() > kMaxArrays) return nullptr;
   auto terms = std::make_unique<FormulaTerms>(formula, program, parameters, arrays, shape);
   return terms->fits() ? std::move(terms) : nullptr;
 }

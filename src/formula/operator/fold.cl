@@ -15,7 +15,7 @@ void fold(TREE_PARAMETERS, ulong tiles, GLOBAL uint* failed) {
   STATE sums[EACH];
 #pragma unroll
   for (int i = 0; i < EACH; ++i) sums[i] = unit_state();
-  after_launches();
+  grid_dependency_wait();
 #if RUNS
   const ulong begin = tiles * group_id() / group_count(), end = tiles * (group_id() + 1) / group_count(), step = 1;
 #else

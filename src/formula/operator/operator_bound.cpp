@@ -52,7 +52,7 @@ Bound::Bound(const Operator& op, std::span<const DType> types, Elements elements
 
 // Elements become what the operator gives for them.
 void Bound::find_types() {
-  constexpr int kMostRounds = 4;
+  constexpr int kMaxRounds = 4;
   for (int round = 0;; ++round) {
     program_ = resolved(op_.combine);
     if (program_.results.size() != types_.size()) {
@@ -66,7 +66,7 @@ void Bound::find_types() {
     std::vector<Scalar> given;
     for (const std::uint32_t result : program_.results) given.push_back(program_.nodes[result].type);
     if (given == types_) return;
-    if (round == kMostRounds) {
+    if (round == kMaxRounds) {
       throw Error(ErrorKind::usage, fmt::format("the operator {} gives other types than its operands have, however often it is applied",
                                                 op_.combine.to_string()));
     }

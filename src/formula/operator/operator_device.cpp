@@ -18,8 +18,8 @@
 namespace samesum::formula {
 namespace {
 
-constexpr std::size_t kMostArrays = 16;                        // of arguments that OpenCL promises to take
-constexpr std::uint64_t kMostLeaves = std::uint64_t{1} << 30;  // of a launch
+constexpr std::size_t kMaxArrays = 16;                        // of arguments that OpenCL promises to take
+constexpr std::uint64_t kMaxLeaves = std::uint64_t{1} << 30;  // of a launch
 constexpr std::uint32_t kGroupSize = 256, kCpuGroupSize = 64;
 constexpr std::uint32_t kGroupsToUnit = 8, kFoldsToUnit = 4;
 constexpr std::uint32_t kLargeTiles = 16;  // for each compute unit: from then on tiles have twice as many leaves
@@ -192,7 +192,7 @@ class Launches {
   std::uint64_t reduce(const Program& leaf, std::span<const Value> parameters, std::span<const Leaves> leaves, std::uint64_t first,
                        std::uint64_t size) {
     const TreeShape shape = choose_shape(device_.info(), bound_.types(), size - first);
-    const std::uint64_t tile = shape.tile(), most = std::max(kMostLeaves, tile);
+    const std::uint64_t tile = shape.tile(), most = std::max(kMaxLeaves, tile);
     const int level = std::countr_zero(tile);
     const Program again = states_program(bound_);
     if (states_.leaves() % tile != 0) return first;
@@ -299,7 +299,7 @@ class Launches {
 
 std::uint64_t append_tiles(const Bound& bound, States& states, const Program& leaf, std::span<const Value> parameters,
                            std::span<const Array> arrays, std::uint64_t first, std::uint64_t size) {
-  if (arrays.empty() || arrays.size() + bound.types().size() > kMostArrays) return first;
+  if (arrays.empty() || arrays.size() + bound.types().size() > kMaxArrays) return first;
   for (std::size_t k = 0; k < bound.types().size(); ++k) {
     if (!converts(leaf.nodes[leaf.results[k]].type, bound.types()[k])) return first;
   }

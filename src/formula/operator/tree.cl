@@ -14,7 +14,7 @@ void tree(TREE_PARAMETERS, ulong tiles, GLOBAL uint* failed) {
 #endif
   const LEAVES leaves = LEAVES_VALUE;
   uint error = 0;
-  after_launches();
+  grid_dependency_wait();
   for (ulong tile = group_id(); tile < tiles; tile += group_count()) {
     STATE leaf[LOADS * EACH];
     STATE node[LOADS];

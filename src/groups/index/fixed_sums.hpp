@@ -24,7 +24,7 @@ class FixedSums {
   FixedSums(Table& rest, std::uint64_t first, std::uint64_t count) : rest_(rest), first_(first), cells_(count) {}
 
   void add(const double* values, const std::uint64_t* groups, std::size_t count) {
-    if (added_ + count > kMost) flush();
+    if (added_ + count > kMax) flush();
     if (scale_ == 0 && !choose_scale(values, count)) return rest_.add(values, groups, count);
     added_ += count;
     alignas(64) std::int64_t uppers[kSplitBlock], lowers[kSplitBlock];
@@ -70,7 +70,7 @@ class FixedSums {
   static constexpr double kLimit = 0x1p36;
   static constexpr std::size_t kAhead = 24;     // elements whose cells are fetched before they are needed
   static constexpr std::size_t kLooked = 1024;  // elements that decide on the units
-  static constexpr std::uint64_t kMost = std::uint64_t{1} << 25;
+  static constexpr std::uint64_t kMax = std::uint64_t{1} << 25;
 
   __extension__ using Product = unsigned __int128;
   static Product product(std::uint64_t a, std::uint64_t b) noexcept { return static_cast<Product>(a) * b; }
@@ -102,7 +102,8 @@ class FixedSums {
       add_words(cells[groups[i]], uppers[i], kWide ? lowers[i] : 0);
     }
   }
-  // A block of one group, as of sorted indices: one after the other, each element would wait for the sum of the one before. False where it is none.
+  // A block of one group, as of sorted indices: one after the other, each element would wait for the sum of the one before. False where it
+  // is none.
   bool add_run(const std::int64_t* uppers, const std::int64_t* lowers, const std::uint64_t* groups) {
     const std::uint64_t group = groups[0];
     if (groups[kSplitBlock - 1] != group) return false;

@@ -22,9 +22,9 @@ constexpr std::uint64_t kLooked = std::uint64_t{1} << 24;     // elements of whi
 constexpr std::uint64_t kFirstLooked = 1 << 20;               // and a first one, for runs
 constexpr std::uint32_t kGroupSize = 512, kCpuGroupSize = 16;
 constexpr std::uint64_t kLocalBytes = 100 << 10, kCpuLocalBytes = 32 << 10, kReservedBytes = 4 << 10;
-constexpr std::uint32_t kSpecials = 4;  // planes behind the digits
+constexpr std::uint32_t kSpecials = 4;               // planes behind the digits
 constexpr std::string_view kRoom = "sums by index";  // the plan that keeps memory
-constexpr std::uint64_t kMostKept = std::uint64_t{1} << 28, kLeastOthers = 1 << 16;
+constexpr std::uint64_t kMaxKept = std::uint64_t{1} << 28, kLeastOthers = 1 << 16;
 constexpr std::uint32_t kWords = 9;  // OUTSIDE and so on, of digits.h
 enum Word : std::uint8_t { kOutside, kFirstOutside, kTop, kBottom, kSquareTop, kSquareBottom, kGreatest, kUnfit, kChanges };
 
@@ -117,7 +117,8 @@ class DeviceTable::Parts {
   std::optional<device::Gather> gather_;
 };
 
-std::unique_ptr<DeviceTable> DeviceTable::make(const samesum::Device& device, std::uint64_t groups, DType type, const GroupOptions& options) {
+std::unique_ptr<DeviceTable> DeviceTable::make(const samesum::Device& device, std::uint64_t groups, DType type,
+                                               const GroupOptions& options) {
   const DeviceInfo& info = device.info();
   if (!info.has(Capability::kernels) || !info.has(Capability::int64_atomics) || groups == 0 || groups >= UINT32_MAX) return nullptr;
   std::unique_ptr<DeviceTable> table(new DeviceTable(device, groups, type, options));
@@ -159,7 +160,7 @@ void DeviceTable::allocate() {
 
 // Memory that is not large is kept for the next table.
 DeviceTable::~DeviceTable() {
-  if (planes_.bytes == 0 || planes_.bytes > kMostKept || !device_.mutex().try_lock()) return;
+  if (planes_.bytes == 0 || planes_.bytes > kMaxKept || !device_.mutex().try_lock()) return;
   device_.plans().give_back(std::string(kRoom), std::make_shared<Room>(Room{planes_, others_, words_}));
   device_.mutex().unlock();
 }
@@ -191,7 +192,17 @@ bool DeviceTable::takes(const samesum::Device& device, DType type) const {
 
 IndexSums DeviceTable::kernels_for(DType type, DType index, bool segments) const {
   const DeviceInfo& info = device_.info();
-  return {type, index, segments, segments || runs_, counts_, squares_, extrema_, group_size_on(info), info.is_cpu ? 1u : size_of(type) == 8 ? 4u : 8u};
+  return {type,
+          index,
+          segments,
+          segments || runs_,
+          counts_,
+          squares_,
+          extrema_,
+          group_size_on(info),
+          info.is_cpu          ? 1u
+          : size_of(type) == 8 ? 4u
+                               : 8u};
 }
 
 std::uint64_t DeviceTable::room() const noexcept {
@@ -276,7 +287,8 @@ void DeviceTable::look_for_runs(const device::Run& indices, DType type) {
   constexpr std::uint64_t kSample = std::uint64_t{1} << 14;
   const auto index = static_cast<std::int64_t>(size_of(type));
   const std::uint64_t apart = indices.count / kSample;
-  const device::Argument arguments[] = {indices.memory, indices.offset / size_of(type), indices.stride / index, indices.count, apart, words_};
+  const device::Argument arguments[] = {indices.memory, indices.offset / size_of(type), indices.stride / index, indices.count, apart,
+                                        words_};
   walk(device::build(device_, changes_source(type, group_size_on(device_.info())), "index_changes"), kSample, arguments);
   std::uint32_t changes = 0;
   device_.read(words_, 4 * kChanges, &changes, sizeof changes);

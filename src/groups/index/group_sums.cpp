@@ -24,10 +24,10 @@ namespace samesum {
 namespace groups {
 namespace {
 
-constexpr std::uint64_t kMostGroups = std::uint64_t{1} << 40;
+constexpr std::uint64_t kMaxGroups = std::uint64_t{1} << 40;
 
 std::uint64_t require_few(std::uint64_t groups) {
-  if (groups >= kMostGroups) throw Error(ErrorKind::usage, fmt::format("{} groups are too many: there may be up to 2^40 - 1", groups));
+  if (groups >= kMaxGroups) throw Error(ErrorKind::usage, fmt::format("{} groups are too many: there may be up to 2^40 - 1", groups));
   return groups;
 }
 

@@ -312,13 +312,13 @@ void Table::merge_sum(std::uint64_t group, std::int64_t value, int exponent) {
 
 void Table::merge_squares(std::uint64_t group, std::int64_t value, int exponent) {
   if (value == 0) return;
-  constexpr int kLeast = -2 * 1074, kMost = 4190 - ProductAccumulator::kUnit;
+  constexpr int kLeast = -2 * 1074, kMax = 4190 - ProductAccumulator::kUnit;
   if (exponent < kLeast) {
     value >>= kLeast - exponent;
     exponent = kLeast;
   }
   if (exponent < -1074 || exponent > 900) {
-    const int above = std::max(exponent - kMost, 0);  // such digits have few bits
+    const int above = std::max(exponent - kMax, 0);  // such digits have few bits
     spilled_squares(group).add_scaled(value * (std::int64_t{1} << above), exponent - above + ProductAccumulator::kUnit);
     return;
   }

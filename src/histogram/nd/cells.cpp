@@ -49,7 +49,7 @@ Bins bins_of_values(const Bins& by_formula) {
   return Bins::between(std::move(edges));
 }
 
-CellFinder::CellFinder(std::span<const Bins> axes, std::span<const DType> types) : cells_(cell_count(axes, HistogramNd::kMostCells)) {
+CellFinder::CellFinder(std::span<const Bins> axes, std::span<const DType> types) : cells_(cell_count(axes, HistogramNd::kMaxCells)) {
   for (std::size_t i = 0; i < axes.size(); ++i) {
     const bool formula = axes[i].formula() != nullptr;
     Axis axis;

@@ -34,7 +34,7 @@ std::uint32_t thread_count(std::uint64_t samples, std::size_t rank, std::uint64_
 // The counts of all samples, on the CPU.
 HistogramNd count(binning::Samples samples, const std::vector<Bins>& axes, const Options& options) {
   const auto start = std::chrono::steady_clock::now();
-  const std::uint64_t cells = binning::cell_count(axes, HistogramNd::kMostCells);
+  const std::uint64_t cells = binning::cell_count(axes, HistogramNd::kMaxCells);
   core::ProgressParts progress(options, samples.resident_bytes());
   std::vector<std::vector<std::uint64_t>> tables(1, std::vector<std::uint64_t>(cells));
   std::uint64_t bytes = 0;
@@ -100,7 +100,7 @@ class DeviceCounts {
 };
 
 // Whether a device counts so many cells: it counts their numbers, as a histogram with a bin for each.
-bool counts_on(const Device& device, std::uint64_t cells) { return device.info().has(Capability::kernels) && cells <= Bins::kMost; }
+bool counts_on(const Device& device, std::uint64_t cells) { return device.info().has(Capability::kernels) && cells <= Bins::kMax; }
 
 void tell(const Options& options, device::Device& device, const DeviceCounts* counts, std::uint64_t bytes,
           std::chrono::steady_clock::time_point start) {
@@ -112,7 +112,7 @@ void tell(const Options& options, device::Device& device, const DeviceCounts* co
 // Of samples in host memory, on a device.
 HistogramNd count_on_device(binning::Samples samples, const std::vector<Bins>& axes, device::Device& device, const Options& options) {
   const auto start = std::chrono::steady_clock::now();
-  const std::uint64_t cells = binning::cell_count(axes, HistogramNd::kMostCells);
+  const std::uint64_t cells = binning::cell_count(axes, HistogramNd::kMaxCells);
   core::ProgressParts progress(options, samples.resident_bytes());
   std::map<std::vector<DType>, std::unique_ptr<binning::DeviceCells>> finders;
   std::optional<DeviceCounts> counts;
@@ -147,7 +147,7 @@ HistogramNd count_on_device(binning::Samples samples, const std::vector<Bins>& a
 HistogramNd count_there(const std::vector<Array>& coordinates, const std::vector<Bins>& axes, device::Device& device,
                         const Options& options) {
   const auto start = std::chrono::steady_clock::now();
-  const std::uint64_t cells = binning::cell_count(axes, HistogramNd::kMostCells);
+  const std::uint64_t cells = binning::cell_count(axes, HistogramNd::kMaxCells);
   std::uint64_t bytes = 0;
   for (const Array& array : coordinates) bytes += array.bytes();
   core::ProgressParts progress(options, bytes);
@@ -187,7 +187,7 @@ HistogramNd histogram_nd(const std::vector<Array>& coordinates, const std::vecto
     there = there || array.on_device();
   }
   binning::Samples::require_alike(coordinates, axes, coordinates.size());
-  const std::uint64_t cells = binning::cell_count(axes, HistogramNd::kMostCells);
+  const std::uint64_t cells = binning::cell_count(axes, HistogramNd::kMaxCells);
   if (!there) {
     const Device device = device::device_for(bytes, options);
     binning::Samples samples(coordinates, axes, {});
@@ -210,7 +210,7 @@ HistogramNd histogram_nd(const std::vector<Array>& coordinates, const std::vecto
   if (!counts_on(device, cells)) {
     throw Error(ErrorKind::usage,
                 fmt::format("{} counts up to {} cells, and these bins have {}: take fewer bins, or bring the arrays to the host",
-                            device.info().selector, Bins::kMost, cells));
+                            device.info().selector, Bins::kMax, cells));
   }
   return count_there(coordinates, axes, device.implementation(), options);
 }
@@ -219,7 +219,7 @@ HistogramNd histogram_nd(const std::vector<Source*>& coordinates, const std::vec
   const core::DefaultFloatEnvironment environment;
   binning::Samples samples(coordinates, axes, {});
   const Device device = device::device_for(samples.resident_bytes(), options);
-  if (counts_on(device, binning::cell_count(axes, HistogramNd::kMostCells))) {
+  if (counts_on(device, binning::cell_count(axes, HistogramNd::kMaxCells))) {
     return count_on_device(std::move(samples), axes, device.implementation(), options);
   }
   return count(std::move(samples), axes, options);

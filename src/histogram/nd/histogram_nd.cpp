@@ -41,10 +41,10 @@ HistogramNd without(const HistogramNd& from, std::size_t axis, const binning::Mo
 
 }  // namespace
 
-HistogramNd::HistogramNd(std::vector<Bins> axes) : axes_(std::move(axes)), cells_(binning::cell_count(axes_, kMostCells)) {}
+HistogramNd::HistogramNd(std::vector<Bins> axes) : axes_(std::move(axes)), cells_(binning::cell_count(axes_, kMaxCells)) {}
 
 HistogramNd::HistogramNd(std::vector<Bins> axes, std::vector<std::uint64_t> cells) : axes_(std::move(axes)), cells_(std::move(cells)) {
-  const std::uint64_t count = binning::cell_count(axes_, kMostCells);
+  const std::uint64_t count = binning::cell_count(axes_, kMaxCells);
   if (cells_.size() != count) refuse(fmt::format("a histogram over these axes has {} cells; here are {}", count, cells_.size()));
   std::uint64_t sum = 0;
   for (const std::uint64_t cell : cells_) sum = exact::counted(sum, cell);

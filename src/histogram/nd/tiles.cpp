@@ -23,12 +23,12 @@
 namespace samesum {
 namespace {
 
-constexpr std::uint64_t kMostCounts = std::uint64_t{1} << 28;
+constexpr std::uint64_t kMaxCounts = std::uint64_t{1} << 28;
 
 std::uint64_t product_of(const std::vector<std::uint64_t>& shape) {
   std::uint64_t product = 1;
   for (const std::uint64_t extent : shape) {
-    if (extent != 0 && product > kMostCounts / extent) return kMostCounts + 1;
+    if (extent != 0 && product > kMaxCounts / extent) return kMaxCounts + 1;
     product *= extent;
   }
   return product;
@@ -85,7 +85,7 @@ TileHistograms of_parts(const Array& data, const Bins& bins, const Tile& tile, c
 
 TileHistograms::TileHistograms(Bins bins, std::vector<std::uint64_t> shape, std::vector<std::uint64_t> slots)
     : bins_(std::move(bins)), shape_(std::move(shape)), slots_(std::move(slots)) {
-  if (product_of(shape_) > kMostCounts || slots_.size() != product_of(shape_) * binning::places(bins_)) {
+  if (product_of(shape_) > kMaxCounts || slots_.size() != product_of(shape_) * binning::places(bins_)) {
     throw Error(ErrorKind::usage, fmt::format("{} counts are none of histograms of so many tiles", slots_.size()));
   }
 }
@@ -100,11 +100,11 @@ TileHistograms tile_histograms(const Array& data, const Bins& bins, const Tile& 
   const core::DefaultFloatEnvironment environment;
   const std::vector<std::uint64_t> shape = tile_shape(data, tile);
   const std::uint64_t tiles = product_of(shape), each = binning::places(bins);
-  if (tiles > kMostCounts / each) {
+  if (tiles > kMaxCounts / each) {
     throw Error(ErrorKind::usage,
                 fmt::format("too many tiles: there can be {} counts in all, and a histogram has three more than bins; take fewer bins or "
                             "larger tiles",
-                            kMostCounts));
+                            kMaxCounts));
   }
   std::vector<std::uint64_t> slots(tiles * each);
   const Device device = device::device_for(data, data.bytes(), options);

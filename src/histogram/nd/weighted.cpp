@@ -76,7 +76,7 @@ void add_all(binning::Samples samples, std::uint64_t most, const Options& option
 }  // namespace
 
 WeightedHistogram::WeightedHistogram(std::vector<Bins> axes, bool squares)
-    : axes_(std::move(axes)), sums_(binning::cell_count(axes_, kMostCells), {.squares = squares}) {}
+    : axes_(std::move(axes)), sums_(binning::cell_count(axes_, kMaxCells), {.squares = squares}) {}
 
 void WeightedHistogram::add(const std::vector<Array>& coordinates, const Array& weights, const Options& options) {
   const core::DefaultFloatEnvironment environment;

@@ -140,10 +140,10 @@ std::string short_name(std::string_view name) {
 }
 
 std::string list(const std::vector<Entry>& entries) {
-  constexpr std::size_t kMost = 20;
+  constexpr std::size_t kMax = 20;
   std::string text;
-  for (std::size_t i = 0; i < std::min(entries.size(), kMost); ++i) text += (i == 0 ? "" : ", ") + short_name(entries[i].name);
-  return entries.size() > kMost ? text + ", ..." : text;
+  for (std::size_t i = 0; i < std::min(entries.size(), kMax); ++i) text += (i == 0 ? "" : ", ") + short_name(entries[i].name);
+  return entries.size() > kMax ? text + ", ..." : text;
 }
 
 const Entry& choose(const std::vector<Entry>& entries, const std::string& path, std::string_view name) {

@@ -56,10 +56,10 @@ std::vector<std::byte> encode_png(const Image& image) {
     throw Error(ErrorKind::usage,
                 fmt::format("a PNG image has 1 to 4 channels of uint8 or uint16, not {} of {}", image.channels, name_of(image.type)));
   }
-  constexpr std::uint64_t kMost = 0x7fffffff;
-  if (image.width < 1 || image.height < 1 || image.width > kMost || image.height > kMost) {
+  constexpr std::uint64_t kMax = 0x7fffffff;
+  if (image.width < 1 || image.height < 1 || image.width > kMax || image.height > kMax) {
     throw Error(ErrorKind::usage,
-                fmt::format("a PNG image has 1 to {} pixels in each direction, not {} x {}", kMost, image.width, image.height));
+                fmt::format("a PNG image has 1 to {} pixels in each direction, not {} x {}", kMax, image.width, image.height));
   }
   constexpr int kColours[] = {PNG_COLOR_TYPE_GRAY, PNG_COLOR_TYPE_GRAY_ALPHA, PNG_COLOR_TYPE_RGB, PNG_COLOR_TYPE_RGB_ALPHA};
   const std::size_t row = image.width * image.channels * size_of(image.type);
@@ -73,7 +73,7 @@ std::vector<std::byte> encode_png(const Image& image) {
     throw Error(ErrorKind::usage, fmt::format("the image cannot be made a PNG file: {}", writing.message));
   }
   png_set_write_fn(writing.png, &writing, put, flush);
-  png_set_user_limits(writing.png, kMost, kMost);
+  png_set_user_limits(writing.png, kMax, kMax);
   png_set_IHDR(writing.png, writing.info, static_cast<png_uint_32>(image.width), static_cast<png_uint_32>(image.height),
                8 * static_cast<int>(size_of(image.type)), kColours[image.channels - 1], PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT,
                PNG_FILTER_TYPE_DEFAULT);

@@ -22,10 +22,10 @@ std::optional<std::size_t> column_number(std::string_view text) {
 }
 
 std::string list(const std::vector<std::string>& names) {
-  constexpr std::size_t kMost = 12;
+  constexpr std::size_t kMax = 12;
   std::string text;
-  for (std::size_t i = 0; i < std::min(names.size(), kMost); ++i) text += (i == 0 ? "'" : ", '") + printable(names[i]) + "'";
-  return names.size() > kMost ? text + ", ..." : text;
+  for (std::size_t i = 0; i < std::min(names.size(), kMax); ++i) text += (i == 0 ? "'" : ", '") + printable(names[i]) + "'";
+  return names.size() > kMax ? text + ", ..." : text;
 }
 
 constexpr std::uint32_t kNoColumn = ~std::uint32_t{0};

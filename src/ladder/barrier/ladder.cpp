@@ -350,9 +350,9 @@ BarrierLadder barrier_ladder(const Device& device, const BarrierLadderOptions& o
     if (std::find(known.begin(), known.end(), name) != known.end() || (!name.empty() && name == options.kernel_name)) continue;
     throw Error(ErrorKind::usage, fmt::format("'{}' is no method of the barrier's ladder: there are {}", name, fmt::join(known, ", ")));
   }
-  constexpr std::uint32_t kMostItems = 1u << 24;
-  if (options.items == 0 || options.items > kMostItems) {
-    throw Error(ErrorKind::usage, fmt::format("the neighbour sums are of 1 to {} elements, not {}", kMostItems, options.items));
+  constexpr std::uint32_t kMaxItems = 1u << 24;
+  if (options.items == 0 || options.items > kMaxItems) {
+    throw Error(ErrorKind::usage, fmt::format("the neighbour sums are of 1 to {} elements, not {}", kMaxItems, options.items));
   }
   for (const std::uint32_t group_size : options.group_sizes) {
     if (group_size == 0 || options.items % group_size != 0) {

@@ -15,9 +15,10 @@ namespace samesum::bench {
 namespace {
 
 constexpr std::uint32_t kLocalWords = 2048;
-constexpr std::uint32_t kCachedWords = 1u << 16;                // 256 KiB
-constexpr std::uint64_t kMostMemory = 256u << 20;               // larger than caches
-constexpr std::uint32_t kMultiplier = 1664525, kIncrement = 1013904223;  // a linear congruential generator of period 2^32: Numerical Recipes
+constexpr std::uint32_t kCachedWords = 1u << 16;  // 256 KiB
+constexpr std::uint64_t kMaxMemory = 256u << 20;  // larger than caches
+constexpr std::uint32_t kMultiplier = 1664525,
+                        kIncrement = 1013904223;  // a linear congruential generator of period 2^32: Numerical Recipes
 
 struct Place {
   bool local = false;
@@ -104,7 +105,7 @@ device::Source atomics_source(std::uint32_t group_size) {
 
 void measure_atomics(device::Device& device, const Effort& effort, const std::function<void(const AtomicRate&)>& found) {
   const DeviceInfo& info = device.info();
-  const std::uint64_t most = std::bit_floor(std::min({kMostMemory, info.memory_bytes / 4, info.max_allocation_bytes}) / 4);
+  const std::uint64_t most = std::bit_floor(std::min({kMaxMemory, info.memory_bytes / 4, info.max_allocation_bytes}) / 4);
   for (const Place& place : {Place{true}, Place{true, kLocalWords, true}, Place{true, kLocalWords}, Place{},
                              Place{false, kCachedWords, true}, Place{false, kCachedWords}, Place{false, most}}) {
     AtomicRate rate;

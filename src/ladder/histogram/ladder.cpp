@@ -31,7 +31,7 @@ using Counts = std::vector<std::uint64_t>;
 constexpr std::string_view kKinds[] = {"uniform", "equal", "sky", "sorted", "text"};
 constexpr std::string_view kSequential = "sequential", kCpu = "cpu", kBest = "best";
 constexpr std::string_view kTextbook[] = {"racy", "block_partition", "interleaved", "privatized", "aggregated"};  // entries of ladder.cl
-constexpr std::uint64_t kMostBins = 4096;   // counters of a group in local memory
+constexpr std::uint64_t kMaxBins = 4096;    // counters of a group in local memory
 constexpr std::uint32_t kUnitItems = 2048;  // of the textbook's kernels, on a compute unit
 
 // The finaliser of SplitMix64.
@@ -261,8 +261,8 @@ std::vector<std::string> histogram_rungs(const Device& device) {
 HistogramLadder histogram_ladder(const Device& device, std::span<const std::uint8_t> data, const HistogramLadderOptions& options) {
   const core::DefaultFloatEnvironment environment;
   check_rungs(options.rungs, histogram_rungs(device), options.kernel_name, device.info());
-  if (options.bins && (options.bins->formula() == nullptr || options.bins->count() > kMostBins)) {
-    throw Error(ErrorKind::usage, fmt::format("the ladder's bins are given by a formula, and are 1 to {}", kMostBins));
+  if (options.bins && (options.bins->formula() == nullptr || options.bins->count() > kMaxBins)) {
+    throw Error(ErrorKind::usage, fmt::format("the ladder's bins are given by a formula, and are 1 to {}", kMaxBins));
   }
   if (data.size() > binning::DeviceHistogram::kMaxCounted) {
     throw Error(ErrorKind::usage, "the ladder counts fewer than 2^32 bytes: its kernels have counters of 32 bits");

@@ -19,7 +19,7 @@ constexpr std::uint32_t kGroupSize = 256;
 constexpr std::uint32_t kTile = 1024;
 constexpr std::uint64_t kTileBytes = 16 << 10;    // at most; a multiple of 8 vectors
 constexpr std::uint64_t kMaxLocalAll = 48 << 10;  // the portable limit for static local memory
-constexpr std::uint64_t kMostComponents = 16;     // all of them are in registers, of every x of a work-item
+constexpr std::uint64_t kMaxComponents = 16;      // all of them are in registers, of every x of a work-item
 
 struct Rung {
   std::string_view name;
@@ -83,9 +83,9 @@ TextbookPairs::TextbookPairs(std::string_view name, device::Device& device, cons
   if (!own && found == std::end(kRungs)) refuse(fmt::format("'{}' is no textbook variant of pairs", name));
   const bool integers = is_integer(problem.type);  // their functions are formulas elsewhere
   if (problem.reduction > PairReduction::argmax || problem.extras != 0 || (problem.formula && !integers) ||
-      problem.components > kMostComponents) {
+      problem.components > kMaxComponents) {
     refuse(fmt::format("the textbook has sums, minima, maxima and their indices over vectors of up to {} components, without weights",
-                       kMostComponents));
+                       kMaxComponents));
   }
   const DeviceInfo& info = device.info();
   if (problem.type == DType::float64 && !info.has(Capability::fp64)) refuse(std::string(info.why_not(Capability::fp64)));

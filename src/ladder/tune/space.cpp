@@ -10,7 +10,7 @@ namespace samesum::tuning {
 namespace {
 
 constexpr std::uint32_t kGroupSizes[] = {64, 128, 256, 512, 1024};
-constexpr std::uint64_t kMostSmallBytes = std::uint64_t{128} << 20;  // for the small_* families
+constexpr std::uint64_t kMaxSmallBytes = std::uint64_t{128} << 20;  // for the small_* families
 
 class Space {
  public:
@@ -18,7 +18,7 @@ class Space {
 
   // Shapes of the one launch for small arrays: a group for each tile, and groups that stream.
   void add_small(Operation operation) {
-    if (!info_.has(Capability::subgroups) || bytes_ > kMostSmallBytes) return;
+    if (!info_.has(Capability::subgroups) || bytes_ > kMaxSmallBytes) return;
     for (const std::uint32_t group_size : kGroupSizes) {
       for (const std::uint32_t loads : {1, 2, 4, 8}) {
         for (const std::uint32_t items : {1024, 2048}) {

@@ -94,8 +94,8 @@ void write_smallest(const Problem& problem, DType type, std::uint64_t x, const S
 
 template <class Real>
 void find_smallest(const Problem& problem, Target c, std::uint32_t threads) {
-  constexpr std::size_t kBlock = PairValues<Real>::kBlock, kMost = PairValues<Real>::kMost;
-  const Shares shares(problem, kMost);
+  constexpr std::size_t kBlock = PairValues<Real>::kBlock, kMax = PairValues<Real>::kMax;
+  const Shares shares(problem, kMax);
   std::vector<Smallest> parts(shares.parts == 1 ? 0 : problem.x_count * shares.parts, Smallest(0));  // few, as there are few x
   FirstFailure failed;
   const DType type = value_type(problem);
@@ -104,8 +104,8 @@ void find_smallest(const Problem& problem, Target c, std::uint32_t threads) {
     PairValues<Real> values(problem);
     std::vector<Smallest> found(count, Smallest(problem.k));
     const std::uint64_t begin = part * shares.share, end = std::min(begin + shares.share, problem.y_count);
-    for (std::uint64_t y = begin; y < end; y += kMost) {
-      const std::size_t there = std::min<std::uint64_t>(kMost, end - y);
+    for (std::uint64_t y = begin; y < end; y += kMax) {
+      const std::size_t there = std::min<std::uint64_t>(kMax, end - y);
       values.load_y(y, there);
       for (std::uint64_t x = 0; x < count; ++x) {
         values.load_x(static_cast<const Real*>(problem.a) + (first + x) * problem.components);

@@ -52,7 +52,7 @@ template <class Real>
 class TreeRun {
  public:
   TreeRun(const Problem& problem, std::uint32_t threads)
-      : problem_(problem), nodes_(*problem.nodes), width_(nodes_.types().size()), shares_(problem, PairValues<Real>::kMost) {
+      : problem_(problem), nodes_(*problem.nodes), width_(nodes_.types().size()), shares_(problem, PairValues<Real>::kMax) {
     roots_.resize(problem.x_count * shares_.parts * width_);
     for_shares(problem, shares_, threads, [&](std::uint64_t first, std::uint64_t count, std::uint64_t part) { run(first, count, part); });
     failed_.rethrow();
@@ -76,7 +76,7 @@ class TreeRun {
   }
 
  private:
-  static constexpr std::size_t kBlock = PairValues<Real>::kBlock, kMost = PairValues<Real>::kMost;
+  static constexpr std::size_t kBlock = PairValues<Real>::kBlock, kMax = PairValues<Real>::kMax;
 
   // Of several parts those of an x lie together; as they are reduced, x by x, roots go where others have been read by then.
   std::uint64_t* root_of(std::uint64_t x, std::uint64_t part) { return roots_.data() + (x * shares_.parts + part) * width_; }
@@ -96,12 +96,12 @@ class TreeRun {
     formula::Evaluator lift(nodes_.lift, {});
     formula::Combiner combiner(nodes_.bound);
     std::vector<StateTree> trees(count, StateTree(CombineStates{&combiner}));
-    std::vector<std::vector<std::uint64_t>> leaves(width_, std::vector<std::uint64_t>(kMost));
+    std::vector<std::vector<std::uint64_t>> leaves(width_, std::vector<std::uint64_t>(kMax));
     const std::uint64_t begin = part * shares_.share, end = std::min(begin + shares_.share, problem_.y_count);
-    std::vector<std::uint16_t> order(kMost);
+    std::vector<std::uint16_t> order(kMax);
     // Whole subtrees. An index of y needs these in order.
     for (std::uint64_t y = begin, there = 0; y < end; y += there) {
-      there = std::min<std::uint64_t>(kMost, std::bit_floor(end - y));
+      there = std::min<std::uint64_t>(kMax, std::bit_floor(end - y));
       const int level = std::countr_zero(there);
       const bool reversed = !nodes_.lift.uses_index;
       if (reversed) reverse(order, level);

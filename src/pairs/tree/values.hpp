@@ -17,7 +17,7 @@ namespace samesum::all_pairs {
 template <class Real>
 class PairValues {
  public:
-  static constexpr std::size_t kBlock = FormulaValues<Real>::kBlock, kMost = FormulaValues<Real>::kMost;
+  static constexpr std::size_t kBlock = FormulaValues<Real>::kBlock, kMax = FormulaValues<Real>::kMax;
 
   explicit PairValues(const Problem& problem) : problem_(problem) {
     if (problem.formula != nullptr) {
@@ -27,22 +27,22 @@ class PairValues {
     }
   }
 
-  /// Takes `count` y (at most kMost) from number `first` on; to the places that `order` says, where it is not null.
+  /// Takes `count` y (at most kMax) from number `first` on; to the places that `order` says, where it is not null.
   void load_y(std::uint64_t first, std::size_t count, const std::uint16_t* order = nullptr) {
     if (formula_) return formula_->load_y(first, count, order);
     const std::uint64_t components = problem_.components;
     b_ = static_cast<const Real*>(problem_.b) + first * components;
     weights_ = problem_.weighted() ? static_cast<const Real*>(problem_.of_y) + first : nullptr;
     if (components == 1 && order == nullptr) return;
-    turned_.resize(kMost * (components + 1));  // by components, and the weights
+    turned_.resize(kMax * (components + 1));  // by components, and the weights
     const auto place = [&](std::size_t i) { return order == nullptr ? i : order[i]; };
     for (std::size_t i = 0; i < count; ++i) {
-      for (std::uint64_t d = 0; d < components; ++d) turned_[d * kMost + place(i)] = b_[i * components + d];
+      for (std::uint64_t d = 0; d < components; ++d) turned_[d * kMax + place(i)] = b_[i * components + d];
     }
     b_ = turned_.data();
     if (weights_ == nullptr || order == nullptr) return;
-    for (std::size_t i = 0; i < count; ++i) turned_[components * kMost + order[i]] = weights_[i];
-    weights_ = turned_.data() + components * kMost;
+    for (std::size_t i = 0; i < count; ++i) turned_[components * kMax + order[i]] = weights_[i];
+    weights_ = turned_.data() + components * kMax;
   }
   /// Takes an x.
   void load_x(const Real* x) {
@@ -64,7 +64,7 @@ class PairValues {
                               problem_.components,
                               static_cast<Real>(problem_.factor),
                               static_cast<Real>(problem_.softening)};
-      evaluate(problem_.f, a_, block, kMost, values_.data());
+      evaluate(problem_.f, a_, block, kMax, values_.data());
     }
     named_ = values_.data();
     return {&named_, 1};

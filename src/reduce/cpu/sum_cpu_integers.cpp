@@ -91,12 +91,12 @@ Parts sum_of(const std::byte* elements, std::size_t count, T offset) {
 
 template <class T>
 void add(const std::byte* elements, std::uint64_t count, IntegerSum& sum) {
-  constexpr std::uint64_t kMost = std::uint64_t{1} << 31;
+  constexpr std::uint64_t kMax = std::uint64_t{1} << 31;
   constexpr int kUnit = 1074;  // the position of 2^0
   constexpr int kBits = 8 * sizeof(T);
   const T offset = sum.is_signed ? static_cast<T>(T{1} << (kBits - 1)) : T{0};
   while (count != 0) {
-    const std::uint64_t taken = std::min(count, kMost);
+    const std::uint64_t taken = std::min(count, kMax);
     const Parts parts = sum_of<T>(elements, taken, offset);
     sum.total.add_scaled(static_cast<std::int64_t>(parts.low), kUnit);
     sum.total.add_scaled(static_cast<std::int64_t>(parts.high), kUnit + kHighShift<T>);

@@ -62,7 +62,7 @@ void extremes(GLOBAL const uchar* data, ulong offset, long stride, long row_stri
 #if DRAWN || DRAWS_TICKETS
   LOCAL_VAR uint drawn[2];
 #endif
-  after_launches();
+  grid_dependency_wait();
   GLOBAL ulong* result = (GLOBAL ulong*)(results + result_offset);
   const ARRAY array = {data + offset, stride, row_stride};
   WALK walk;
@@ -151,7 +151,7 @@ KERNEL FIXED_GROUP(GROUP_SIZE, 1)
 void extremes_finish(GLOBAL ulong* slots, uint groups, GLOBAL uint* schedule, GLOBAL uchar* results, ulong result_offset, uint count,
                      ulong base) {
   LOCAL_VAR BEST best;
-  after_launches();
+  grid_dependency_wait();
   const MIN_MAX_STATE found = combine_group(&best, gather(slots, groups, RECORD_EXTREMES, identity()));
   if (local_id() != 0) return;
   schedule[TILES] = 0;

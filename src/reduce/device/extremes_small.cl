@@ -47,7 +47,7 @@ void extremes_small(GLOBAL const uchar* data, ulong offset, uint head, uint coun
   LOCAL_VAR BEST best;
   const uint others = materialize(group_count() - 1), is_last = group_id() == others;
   if (others == 0) launch_dependents();
-  after_launches();
+  grid_dependency_wait();
   GLOBAL ulong* const to = materialize_address((GLOBAL ulong*)(results + result_offset) + min_u32(local_id(), NAN_COUNT));
   GLOBAL const ELEMENT* elements = (GLOBAL const ELEMENT*)(data + offset);
   GLOBAL const uint4* aligned = (GLOBAL const uint4*)(elements + head);

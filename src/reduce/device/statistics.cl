@@ -157,7 +157,7 @@ void statistics(TERM_PARAMETERS, ulong row_length, uint head, ulong row_loads, u
   for (uint i = local_id(); i < ALL_BINS * COLUMNS; i += GROUP_SIZE) bins[i] = 0;
   for (uint i = local_id(); i < ALL_ROWS + RECORD_COUNTERS; i += GROUP_SIZE) rows[i] = 0;
   for (uint i = local_id(); i < RECORD_COUNTERS; i += GROUP_SIZE) counters[i] = 0;
-  after_launches();
+  grid_dependency_wait();
   barrier_local();
 
   STATE state;
@@ -319,7 +319,7 @@ void statistics_combine(GLOBAL ulong* records, uint groups, GLOBAL uint* schedul
 #if ROUND
   LOCAL_VAR long words[WORDS];
 #endif
-  after_launches();
+  grid_dependency_wait();
   if (local_id() == 0) schedule[TILES] = 0;
 #if EXTREMES
   LOCAL_VAR BEST best;

@@ -204,7 +204,7 @@ void small_sum(GLOBAL const uchar* a, ulong a_offset, long a_stride, GLOBAL cons
   LOCAL_VAR uint4 memory[STORAGE / 4];
   LOCAL_VAR long entries[ENTRIES];
 
-  after_launches();
+  grid_dependency_wait();
 
   ARRAY left, right;
   left.first = a + a_offset;

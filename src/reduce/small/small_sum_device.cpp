@@ -19,9 +19,9 @@ tuning::Operation operation_of(Terms terms) {
   return terms == Terms::products ? tuning::Operation::small_dot : tuning::Operation::small_squares;
 }
 
-constexpr std::uint32_t kMostGroups = 1024;                       // and
+constexpr std::uint32_t kMaxGroups = 1024;                        // and
 constexpr std::uint64_t kGroupElements = std::uint64_t{1} << 19;  // so many elements each: no limb overflows
-constexpr std::uint64_t kMostIntegers = std::uint64_t{1} << 25;   // nor a sum of 32-bit pieces
+constexpr std::uint64_t kMaxIntegers = std::uint64_t{1} << 25;    // nor a sum of 32-bit pieces
 // Words of all groups: of a slot, of two limbs for each digit, and the counters, which is more than integers take; and for fixed-point
 // numbers the state that launches leave to the next, and counted words.
 std::uint64_t words_of(SmallSumEntries entries, std::uint64_t groups) {
@@ -124,10 +124,10 @@ std::optional<DeviceSmallSum> DeviceSmallSum::make(device::Device& device, DType
   small.launcher_ = {device, source, entry_of(type), shape.group_size};
   const std::uint32_t resident = small.launcher_.resident_groups(0);
   if (resident < 2) return {};  // the last group waits for the others
-  small.groups_ = shape.stream ? std::min({resident, shape.resident * device.info().compute_units, kMostGroups}) : kMostGroups;
+  small.groups_ = shape.stream ? std::min({resident, shape.resident * device.info().compute_units, kMaxGroups}) : kMaxGroups;
   small.tile_elements_ = std::uint64_t{16} * shape.group_size * shape.loads / size_of(type);
   small.most_elements_ = (shape.stream ? kGroupElements : small.tile_elements_) * small.groups_;
-  if (is_integer(type)) small.most_elements_ = std::min(small.most_elements_, kMostIntegers);
+  if (is_integer(type)) small.most_elements_ = std::min(small.most_elements_, kMaxIntegers);
   small.slots_ = allocate_zeros(device, 8 * words_of(small_sum_entries(type, terms), small.groups_));
   return small;
 }

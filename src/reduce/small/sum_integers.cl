@@ -293,7 +293,7 @@ KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT)
 void sum_integers(GLOBAL const uchar* a, ulong a_offset, long a_stride, GLOBAL const uchar* b, ulong b_offset, long b_stride, ulong count,
                   GLOBAL ulong* slots, GLOBAL long* result, GLOBAL uchar* record, ulong record_offset, int skip_nans) {
   LOCAL_VAR uint4 storage[PIECES * SUBGROUPS / 2];
-  after_launches();
+  grid_dependency_wait();
   const uint others = materialize(group_count() - 1), last = group_id() == others;
   SUMS tiles = sums_identity();
   uint first = group_id() * TILE;
