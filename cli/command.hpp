@@ -1,7 +1,7 @@
 // The interface between main.cpp and the commands: each command describes its arguments and sets the action to run.
 #pragma once
 
-#include "output.hpp"
+#include "output/output.hpp"
 
 #include <CLI/CLI.hpp>
 

@@ -1,10 +1,10 @@
 // The program: finds the command, runs it, and turns every failure into one message and an exit code.
 #include "command.hpp"
 #include "cut_short.hpp"
-#include "driver_watch.hpp"
-#include "printable.hpp"
+#include "device/driver_watch.hpp"
+#include "output/printable.hpp"
+#include "output/write.hpp"
 #include "usage.hpp"
-#include "write.hpp"
 
 #include <samesum/error.hpp>
 #include <samesum/version.hpp>
@@ -47,8 +47,9 @@ void describe(CLI::App& program, Action& action, const std::string& wanted) {
   program.set_version_flag("-V,--version", std::string("samesum ") + version(), "print the version");
   program.require_subcommand(1);
   program.footer(kFooter);
-  for (const auto add : {add_sum, add_hist, add_hist2d, add_statistics, add_product, add_reduce, add_scan, add_quantile, add_merge,
-                         add_compare, add_pairs, add_devices, add_selftest, add_bench, add_tune, add_warm, add_kernel, add_check, add_completion}) {
+  for (const auto add :
+       {add_sum, add_hist, add_hist2d, add_statistics, add_product, add_reduce, add_scan, add_quantile, add_merge, add_compare, add_pairs,
+        add_devices, add_selftest, add_bench, add_tune, add_warm, add_kernel, add_check, add_completion}) {
     add(program, action);
     if (!program.get_subcommands([&](const CLI::App* command) { return command->get_name() == wanted; }).empty()) break;
   }

@@ -1,0 +1,56 @@
+// The parts common to the commands under `samesum bench`.
+#pragma once
+
+#include "command.hpp"
+#include "output/progress.hpp"
+
+#include <samesum/bench.hpp>
+#include <samesum/device.hpp>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace samesum::cli {
+
+/// The fastest device, regardless of its start-up time, unless the user names one.
+Device choose_for_bench(const std::string& selector);
+
+/// A size as parsed by parse_count, not 0. @throws Error (usage) that names `option`.
+std::uint64_t parse_size(const std::string& text, const char* option);
+
+/// The tiles of --tile: "8", or "4x16" as rows and columns. @throws Error (usage) that names `option`.
+struct TileShape {
+  std::uint32_t rows = 0, columns = 0;
+};
+TileShape parse_tile(const std::string& text, const char* option);
+
+/// How long to measure: --runs and --seconds.
+struct EffortOptions {
+  std::uint32_t runs = 31;
+  double seconds = 0;  ///< for each row; 0: chosen so that the whole benchmark is short
+
+  /// On a CPU, where two dozen rows take long, each is measured for a tenth of the time on a GPU.
+  bench::Effort effort(const Device& device) const;
+  /// Prints how to measure longer, unless the user set these options.
+  void tell(Output& out, const Device& device, std::string_view larger) const;
+};
+void add_options(CLI::App& command, EffortOptions& options);
+
+/// Prints the rows of a table as soon as each is complete.
+void show_now(Output& out);
+
+/// The length of the longest of `names`, for a column of a table that is printed row by row.
+std::size_t widest(const std::vector<std::string>& names);
+
+/// The variant of reductions that is expected to be wrong.
+inline constexpr std::string_view kMissingBarrier = "missing_barrier";
+
+void add_bench_barrier(CLI::App& parent, Action& action);
+void add_bench_histogram(CLI::App& parent, Action& action);
+void add_bench_pairs(CLI::App& parent, Action& action);
+void add_bench_reduce(CLI::App& parent, Action& action);
+void add_bench_report(CLI::App& bench, Action& action);  ///< options of `bench` itself
+
+}  // namespace samesum::cli

@@ -1,0 +1,44 @@
+// --axis, --tile, --offsets, --lengths: reductions of one array along axes, by tile and by segment.
+#pragma once
+
+#include "group/segments.hpp"
+#include "input/input.hpp"
+#include "output/output.hpp"
+#include "output/result.hpp"
+
+#include <samesum/options.hpp>
+
+#include <CLI/CLI.hpp>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace samesum::cli {
+
+struct AxesOptions {
+  std::vector<std::int64_t> axes;  ///< empty: not along axes
+  bool keep = false;               ///< the result has them, with extent 1
+  std::string tile;                ///< instead of axes, the extents of tiles: "16x16"
+  SegmentsOptions segments;        ///< instead of both, of parts of the elements in C order
+  std::string out;                 ///< .npy file; empty: values are printed
+
+  bool wanted() const noexcept { return !axes.empty() || !tile.empty() || segments.wanted(); }
+  /// @throws Error (usage) where the others are given without axes, or two of axes, tiles, offsets and lengths.
+  void check() const;
+};
+
+/// Numbers with 'x' between them. @throws Error (usage) for anything else, with the option's name.
+std::vector<std::uint64_t> parse_extents(const std::string& text, std::string_view option);
+
+/// Adds --axis, --tile, --keepdims, --offsets, --lengths and --out.
+void add_axes(CLI::App& command, AxesOptions& options);
+/// The last three of these alone.
+void add_segments(CLI::App& command, AxesOptions& options);
+
+/// `statistic` ("sum", "mean", "var" …) of the one input, along the axes: a value for each position along the others; or of each tile or
+/// segment.
+int run_along_axes(Output& out, const Input& input, const std::string& device, std::string_view statistic, const AxesOptions& axes,
+                   const ResultOptions& result, const Tuning& tuning);
+
+}  // namespace samesum::cli

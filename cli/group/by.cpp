@@ -1,0 +1,259 @@
+#include "group/by.hpp"
+
+#include "command.hpp"
+#include "output/number.hpp"
+#include "output/printable.hpp"
+#include "output/rows.hpp"
+
+#include <samesum/error.hpp>
+#include <samesum/group_sums.hpp>
+#include <samesum/source.hpp>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <bit>
+#include <charconv>
+#include <chrono>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <optional>
+
+namespace samesum::cli {
+namespace {
+
+constexpr std::string_view kGroupStatistics[] = {"count", "nan", "min", "max", "sum", "mean", "var", "std", "norm", "sqnorm"};
+constexpr std::size_t kUsual = 8;  // of them, for `stats`
+
+using Key = Grouped::Key;
+
+// The numbers of keys, over several inputs; of a single one they are those of the source.
+class KeyNumbers {
+ public:
+  std::uint64_t of(const Key& key, std::vector<Key>& keys) {
+    const auto [at, added] = numbers_.try_emplace(key, keys.size());
+    if (added) keys.push_back(key);
+    return at->second;
+  }
+
+ private:
+  std::map<Key, std::uint64_t> numbers_;
+};
+
+void add_input(Grouped& all, KeyNumbers* numbers, Source& source, const GroupOptions& how) {
+  std::vector<std::uint64_t> group_of;  // of the source's groups, where there are several inputs
+  const auto take_keys = [&] {
+    for (std::uint64_t group = group_of.size(); group < source.group_count(); ++group) {
+      if (numbers == nullptr) all.keys.push_back(source.key(group));
+      group_of.push_back(numbers == nullptr ? group : numbers->of(source.key(group), all.keys));
+    }
+  };
+  std::vector<std::uint64_t> moved;
+  while (const std::optional<Array> chunk = source.next()) {
+    take_keys();
+    if (all.sums.empty()) {
+      for (const Column& column : source.columns()) {
+        all.names.push_back(column.label);
+        all.sums.emplace_back(0, how);
+      }
+      for (const Column& column : source.key_columns()) all.key_names.push_back(column.label);
+    }
+    GroupSums& sums = all.sums.at(source.column());
+    if (sums.groups() < all.keys.size()) sums.grow(std::bit_ceil(all.keys.size()));
+    std::span<const std::uint64_t> groups = source.groups();
+    if (numbers != nullptr) {
+      moved.resize(groups.size());
+      std::ranges::transform(groups, moved.begin(), [&](std::uint64_t group) { return group_of[group]; });
+      groups = moved;
+    }
+    sums.add(*chunk, Array(groups));
+    all.elements += chunk->size();
+  }
+  take_keys();
+  all.missing += source.missing();
+}
+
+// Groups in the order of their keys: column by column, by value where all keys of a column are numbers, else by their bytes.
+std::vector<std::size_t> sorted(const std::vector<Key>& keys) {
+  std::vector<std::size_t> order(keys.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  if (keys.empty()) return order;
+  const auto number = [](const std::string& text) {
+    double value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    return error == std::errc() && end == text.data() + text.size() && !std::isnan(value) ? std::optional(value) : std::nullopt;
+  };
+  std::vector<bool> numeric(keys.front().size());
+  for (std::size_t i = 0; i < numeric.size(); ++i)
+    numeric[i] = std::ranges::all_of(keys, [&](const Key& key) { return number(key[i]).has_value(); });
+  std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
+    for (std::size_t i = 0; i < numeric.size(); ++i) {
+      const std::string &x = keys[a][i], &y = keys[b][i];
+      if (numeric[i] && *number(x) != *number(y)) return *number(x) < *number(y);
+      if (x != y) return x < y;
+    }
+    return false;
+  });
+  return order;
+}
+
+// A statistic of a group; nothing where a group has too few numbers for it.
+std::optional<Number> answer(const GroupSums& sums, std::uint64_t group, std::string_view what, const ByOptions& options,
+                             const ResultOptions& result) {
+  const NanPolicy nan = result.nan_policy();
+  const auto real = [](auto value) { return Number(value, sizeof value == 4 ? DType::float32 : DType::float64); };
+  const std::uint64_t used = sums.count(group) - (nan == NanPolicy::skip ? sums.nan_count(group) : 0);
+  if (what == "count") return Number(sums.count(group));
+  if (what == "nan") return Number(sums.nan_count(group));
+  if (what == "sum") {
+    const Accumulator sum = sums.sum(group);
+    if (!is_integer(sums.type())) return result.float32 ? real(sum.round_to_float(nan)) : real(sum.round(nan));
+    if (result.float32) return real(sum.round_to_float(nan));
+    return sum.round() < 0x1p63 ? Number(sum.to_int64()) : Number(sum.to_uint64());  // a text's integers have no type
+  }
+  if (what == "min" || what == "max") {
+    if (used == 0) return std::nullopt;
+    const Value value = what == "min" ? sums.min(group, nan) : sums.max(group, nan);
+    return Number(value);
+  }
+  const bool spread = what == "var" || what == "std";
+  if ((what == "mean" && used == 0) || (spread && used <= options.ddof)) return std::nullopt;
+  const Statistics all = sums.statistics(group);
+  if (what == "mean") return result.float32 ? real(all.mean_to_float(nan)) : real(all.mean(nan));
+  if (what == "norm") return result.float32 ? real(all.norm_to_float(nan)) : real(all.norm(nan));
+  if (what == "sqnorm") return result.float32 ? real(all.squared_norm_to_float(nan)) : real(all.squared_norm(nan));
+  if (what == "var") return result.float32 ? real(all.variance_to_float(options.ddof, nan)) : real(all.variance(options.ddof, nan));
+  return result.float32 ? real(all.standard_deviation_to_float(options.ddof, nan)) : real(all.standard_deviation(options.ddof, nan));
+}
+
+std::vector<std::string> statistics_of(const ByOptions& options) {
+  return options.statistics.empty() ? std::vector<std::string>(kGroupStatistics, kGroupStatistics + kUsual) : options.statistics;
+}
+
+void require(bool condition, const char* message) {
+  if (!condition) throw Error(ErrorKind::usage, message);
+}
+
+// Of the input's files `files`, all of them or a part.
+Grouped read_all(const Input& input, std::span<const std::string> files, const GroupOptions& how) {
+  Grouped all;
+  KeyNumbers numbers;
+  for (const std::string& file : files) add_input(all, files.size() > 1 ? &numbers : nullptr, *input.open(file), how);
+  if (all.sums.empty()) {  // inputs without a number
+    all.names = input.named_columns();
+    for (std::size_t i = 0; i < all.names.size(); ++i) all.sums.emplace_back(0, how);
+  }
+  if (all.key_names.empty()) all.key_names = input.named_keys();
+  for (GroupSums& sums : all.sums) sums.grow(std::max<std::uint64_t>(sums.groups(), all.keys.size()));
+  return all;
+}
+
+}  // namespace
+
+void add_by(CLI::App& command, Input& input) {
+  command.add_option("--by", input.keys, "of a table: for each group of rows with equal fields in these columns")
+      ->type_name("COLUMNS")
+      ->allow_extra_args(false);
+  command.add_flag("--sorted", input.sorted, "--by: groups in the order of their keys; else as first seen");
+}
+
+void add_by_to(Json& to, const Input& input, const ByOptions& options) {
+  to["by"] = input.named_keys();
+  to["columns"] = input.named_columns();
+  to["statistics"] = options.statistics;
+  to["ddof"] = options.ddof;
+  to["sorted"] = input.sorted;
+}
+
+int run_by(Output& out, const Input& input, const ByOptions& options, const ResultOptions& result, const PartOptions& part) {
+  require(!input.named_columns().empty(), "--by needs the columns of the numbers too: --column price --by city");
+  require(input.nodata.empty(), "--nodata leaves elements out of their rows: leave out one of --nodata and --by (--missing names words)");
+  require(input.map.empty(), "--map gives numbers without keys: leave out one of --map and --by");
+  require(!result.plain, "--plain prints values without their keys: leave out one of --plain and --by (--csv prints both)");
+  require(part.checkpoint.empty(), "--checkpoint is for arrays: leave out one of --checkpoint and --by");
+  require(!part.part.empty() || result.partial.empty(),
+          "--partial keeps one sum, and with --by those of a part: name the part (--part 1/2)");
+  require(options.device == "auto" || options.device == "cpu", "--by adds up on the CPU: leave out --device");
+  GroupOptions how;
+  how.threads = options.tuning.threads;
+  for (const std::string& name : statistics_of(options)) {
+    if (std::ranges::find(kGroupStatistics, name) == std::end(kGroupStatistics))
+      throw Error(ErrorKind::usage, fmt::format("--by has no '{}': there are {}", name, fmt::join(kGroupStatistics, ", ")));
+    how.extrema |= name == "min" || name == "max";
+    how.squares |= name == "var" || name == "std" || name == "norm" || name == "sqnorm";
+  }
+  if (!part.part.empty()) {
+    PartOf of;
+    of.work = {{"command", "by"}, {"files", Json::array()}, {"how", Json::object()}};
+    add_by_to(of.work["how"], input, options);
+    const auto compute = [&](std::span<const std::string> files) -> PartialResult { return read_all(input, files, how); };
+    return run_part_of_files(out, input, part, result, std::move(of), compute);
+  }
+  const auto start = std::chrono::steady_clock::now();
+  const Grouped all = read_all(input, input.files, how);
+  print_by(out, all, input.sorted, options, result);
+  if (result.verbose) {
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    out.note(fmt::format("{} in {}, cpu, {}", counted(all.elements, "number"), counted(all.keys.size(), "group"), duration(seconds)));
+  }
+  return kExitOk;
+}
+
+void print_by(Output& out, const Grouped& all, bool in_order, const ByOptions& options, const ResultOptions& result) {
+  const std::vector<std::string> statistics = statistics_of(options);
+  std::vector<std::size_t> order(all.keys.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  if (in_order) order = sorted(all.keys);
+  const auto of = [&](std::size_t column, std::size_t group, const std::string& name) {
+    try {
+      return answer(all.sums[column], group, name, options, result);
+    } catch (const Error& error) {
+      throw Error(error.kind(), fmt::format("{} of {} at {}: {}", name, all.names[column], fmt::join(all.keys[group], ", "), error.what()));
+    }
+  };
+
+  if (result.json) {
+    Json object;
+    object["by"] = all.key_names;
+    object["groups"] = Json::array();
+    for (const std::size_t group : order) {
+      Json& one = object["groups"].emplace_back();
+      one["key"] = all.keys[group];
+      for (std::size_t column = 0; column < all.names.size(); ++column) {
+        Json& values = one["columns"][all.names[column]];
+        for (const std::string& name : statistics) {
+          const std::optional<Number> number = of(column, group, name);
+          if (number) {
+            number->add_to(values[name]);
+          } else {
+            values[name] = nullptr;
+          }
+        }
+      }
+    }
+    object["missing"] = all.missing;
+    out.print("{}\n", to_text(object));
+  } else {
+    Rows rows{all.key_names, all.key_names.size(), {}};
+    for (const std::string& column : all.names) {
+      for (const std::string& name : statistics) {
+        rows.names.push_back(statistics.size() == 1 ? column : all.names.size() == 1 ? name : column + " " + name);
+      }
+    }
+    for (const std::size_t group : order) {
+      std::vector<std::string>& row = rows.rows.emplace_back(all.keys[group]);
+      for (std::size_t column = 0; column < all.names.size(); ++column) {
+        for (const std::string& name : statistics) {
+          const std::optional<Number> number = of(column, group, name);
+          row.push_back(number ? result.text(*number) : "");
+        }
+      }
+    }
+    result.csv ? rows.print_csv(out) : rows.print(out);
+  }
+  if (all.missing != 0 && !result.json) out.note(fmt::format("{} missing", counted(all.missing, "number")));
+}
+
+}  // namespace samesum::cli

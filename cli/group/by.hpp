@@ -1,0 +1,38 @@
+// --by: a result for each group of rows of a table.
+#pragma once
+
+#include "group/grouped.hpp"
+#include "input/input.hpp"
+#include "output/output.hpp"
+#include "output/result.hpp"
+#include "part/part.hpp"
+
+#include <samesum/options.hpp>
+
+#include <CLI/CLI.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace samesum::cli {
+
+/// Adds --by and --sorted, of which `input` keeps the first.
+void add_by(CLI::App& command, Input& input);
+
+/// What is printed of each group.
+struct ByOptions {
+  std::vector<std::string> statistics;  ///< "sum", "mean", "count" …; empty: those that `stats` shows
+  std::uint64_t ddof = 0;
+  std::string device;  ///< as given: groups are added up on the CPU
+  Tuning tuning;
+};
+
+/// The statistics of the named columns of all inputs together, for each group of rows with equal keys.
+/// With `part` those of some of the files, which are written to the file of --partial.
+int run_by(Output& out, const Input& input, const ByOptions& options, const ResultOptions& result, const PartOptions& part = {});
+
+/// Prints them; `sorted`: in the order of their keys.
+void print_by(Output& out, const Grouped& all, bool sorted, const ByOptions& options, const ResultOptions& result);
+
+}  // namespace samesum::cli

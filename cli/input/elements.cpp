@@ -1,0 +1,68 @@
+#include "input/elements.hpp"
+
+#include <optional>
+#include <utility>
+
+namespace samesum::cli {
+namespace {
+
+// A source over an array that is owned elsewhere.
+class ViewSource final : public Source {
+ public:
+  ViewSource(Array view, std::string_view format) : view_(view), format_(format) {}
+  std::optional<Array> next() override { return std::exchange(given_, true) ? std::nullopt : std::optional(view_); }
+  std::string_view format() const noexcept override { return format_; }
+  std::optional<DType> type() const noexcept override { return view_.type(); }
+  std::vector<std::uint64_t> shape() const override { return {view_.size()}; }
+  std::uint64_t resident_bytes() const noexcept override { return view_.bytes(); }
+
+ private:
+  Array view_;
+  std::string_view format_;
+  bool given_ = false;
+};
+
+}  // namespace
+
+namespace {
+
+std::unique_ptr<Source> open_as_one_type(const std::string& name, InputOptions options) {
+  options.text.integers = false;
+  return open_source(name, options);
+}
+
+}  // namespace
+
+Elements::Elements(std::string name, InputOptions options) : Elements(name, open_as_one_type(name, std::move(options))) {}
+
+Elements::Elements(std::string name, std::unique_ptr<Source> source) : name_(std::move(name)), source_(std::move(source)) {
+  if (source_->resident_bytes() != 0) {
+    view_ = source_->next().value();  // one chunk; the check for changes comes at the end
+    return;
+  }
+  keep();
+}
+
+void Elements::keep() {
+  spool_ = std::make_unique<Spool>(*source_);
+  view_ = spool_->all();
+}
+
+Elements Elements::aligned(std::string name) {
+  Elements elements(std::move(name));
+  if (reinterpret_cast<std::uintptr_t>(elements.view_.data()) % size_of(elements.type()) != 0) {
+    elements.source_ = open_as_one_type(elements.name_, {});
+    elements.keep();
+  }
+  return elements;
+}
+
+std::vector<std::uint64_t> Elements::shape() const { return source_->type() ? source_->shape() : std::vector<std::uint64_t>{view_.size()}; }
+
+void Elements::check_unchanged() const { source_->next(); }
+
+std::vector<NamedSource> Elements::sources() const {
+  return {{name_, [this] { return std::make_unique<ViewSource>(view_, source_->format()); }}};
+}
+
+}  // namespace samesum::cli

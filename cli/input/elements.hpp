@@ -1,0 +1,51 @@
+// All elements of an input as one array in C order, for operations that need several passes.
+#pragma once
+
+#include "input/input.hpp"
+#include "input/spool.hpp"
+
+#include <samesum/source.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace samesum::cli {
+
+/// A file that can be mapped is used in place; other inputs are stored by a Spool, so that memory stays bounded. Numbers of a text are
+/// doubles.
+class Elements {
+ public:
+  /// @throws Error (usage) that names the file and what is wrong with it.
+  explicit Elements(std::string name, InputOptions options = {});
+  /// From an open source of one type.
+  Elements(std::string name, std::unique_ptr<Source> source);
+
+  /// Aligned elements: where a file's are not, as in a .npy file with a header of odd length, they are stored by a Spool.
+  static Elements aligned(std::string name);
+
+  const std::string& name() const noexcept { return name_; }
+  Array view() const noexcept { return view_; }
+  DType type() const noexcept { return view_.type(); }
+  /// As in numpy; for a text, the count of its numbers.
+  std::vector<std::uint64_t> shape() const;
+  std::string_view format() const noexcept { return source_->format(); }
+  bool complex() const noexcept { return source_->complex(); }
+
+  /// @throws Error (usage) where the file was modified since it was opened.
+  void check_unchanged() const;
+  /// The same elements as an input that can be opened while this object exists.
+  std::vector<NamedSource> sources() const;
+
+ private:
+  void keep();
+
+  std::string name_;
+  std::unique_ptr<Source> source_;
+  std::unique_ptr<Spool> spool_;
+  Array view_{nullptr, 0, DType::float64};
+};
+
+}  // namespace samesum::cli

@@ -1,0 +1,79 @@
+#include "input/image_input.hpp"
+
+#include <samesum/error.hpp>
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <memory>
+#include <utility>
+
+namespace samesum::cli {
+namespace {
+
+// As in X11: width, height, and where it begins.
+Region parse_region(const std::string& text) {
+  Region region;
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  const std::pair<std::uint64_t*, char> numbers[] = {{&region.width, 'x'}, {&region.height, '+'}, {&region.x, '+'}, {&region.y, '\0'}};
+  for (const auto& [number, separator] : numbers) {
+    const auto [rest, error] = std::from_chars(at, end, *number);
+    const bool right = error == std::errc() && (separator == '\0' ? rest == end : rest != end && *rest == separator);
+    if (!right)
+      throw Error(ErrorKind::usage, fmt::format("--region takes width, height and place in pixels, as in 640x480+10+20, not '{}'", text));
+    at = rest + 1;
+  }
+  return region;
+}
+
+// One channel, as one chunk.
+class Channel final : public Source {
+ public:
+  Channel(Image image, std::uint32_t number) : image_(std::move(image)), number_(number) {}
+  std::optional<Array> next() override {
+    if (std::exchange(done_, true)) return std::nullopt;
+    return image_.channel(number_).reshaped({image_.width * image_.height});
+  }
+  std::string_view format() const noexcept override { return image_.format; }
+  std::optional<DType> type() const noexcept override { return image_.type; }
+  std::vector<std::uint64_t> shape() const override { return {image_.height, image_.width}; }
+  std::uint64_t resident_bytes() const noexcept override { return image_.width * image_.height * size_of(image_.type); }
+
+ private:
+  Image image_;
+  std::uint32_t number_;
+  bool done_ = false;
+};
+
+}  // namespace
+
+Image ImageSelection::of(const Image& image) const {
+  std::optional<Image> mask_image;
+  if (!mask.empty()) mask_image = load_image(mask);
+  if (mask_image && (mask_image->width != image.width || mask_image->height != image.height)) {
+    throw Error(ErrorKind::usage, fmt::format("{}: a mask of {} x {} pixels for an image of {} x {}: they are equally large", mask,
+                                              mask_image->width, mask_image->height, image.width, image.height));
+  }
+  if (region.empty()) return mask_image ? select(image, *mask_image) : image;
+  const Region part = parse_region(region);
+  const Image cropped = crop(image, part);
+  return mask_image ? select(cropped, crop(*mask_image, part)) : cropped;
+}
+
+void add_selection(CLI::App& command, ImageSelection& selection) {
+  command.add_option("--region", selection.region, "of an image: a rectangle of it, 640x480+10+20")->type_name("WxH+X+Y");
+  command.add_option("--mask", selection.mask, "of an image: the pixels where another one is not 0")->type_name("IMAGE");
+}
+
+std::vector<NamedSource> channels_of(const std::string& file, const ImageSelection& selection) {
+  const Image image = selection.of(load_image(file));
+  std::vector<NamedSource> sources;
+  for (std::uint32_t i = 0; i < image.channels - (image.has_alpha() ? 1 : 0); ++i) {
+    const std::string name = fmt::format("{}, {}", file, image.channel_name(i));
+    sources.push_back({name, [image, i] { return std::make_unique<Channel>(image, i); }});
+  }
+  return sources;
+}
+
+}  // namespace samesum::cli

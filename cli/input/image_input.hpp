@@ -1,0 +1,31 @@
+// Images as inputs: regions, masks, channels.
+#pragma once
+
+#include "input/input.hpp"
+
+#include <samesum/image.hpp>
+
+#include <CLI/CLI.hpp>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace samesum::cli {
+
+/// Which pixels of an image are taken.
+struct ImageSelection {
+  std::string region;  ///< "WxH+X+Y"; empty: all
+  std::string mask;    ///< an image file: the pixels where it is not 0
+
+  bool wanted() const noexcept { return !region.empty() || !mask.empty(); }
+  /// These pixels: with a mask as one row. @throws Error (usage) where they do not go with the image.
+  Image of(const Image& image) const;
+};
+/// Adds --region and --mask.
+void add_selection(CLI::App& command, ImageSelection& selection);
+
+/// Each channel of an image file but alpha, as an input named by file and channel.
+std::vector<NamedSource> channels_of(const std::string& file, const ImageSelection& selection);
+
+}  // namespace samesum::cli

@@ -1,0 +1,362 @@
+#include "part/part.hpp"
+
+#include "command.hpp"
+#include "output/printable.hpp"
+#include "output/progress.hpp"
+#include "output/write.hpp"
+#include "usage.hpp"
+
+#include <samesum/error.hpp>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <system_error>
+#include <tuple>
+#include <utility>
+
+namespace samesum::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t kPieceBytes = std::uint64_t{1} << 25;  // between two looks at the clock
+
+// "3/8".
+std::pair<std::uint64_t, std::uint64_t> parse_part(const std::string& text) {
+  std::uint64_t part = 0, parts = 0;
+  const char* const end = text.data() + text.size();
+  const auto [slash, first_error] = std::from_chars(text.data(), end, part);
+  const bool divided = first_error == std::errc() && slash != end && *slash == '/';
+  const auto [rest, error] = divided ? std::from_chars(slash + 1, end, parts) : std::from_chars_result{end, std::errc::invalid_argument};
+  if (error != std::errc() || rest != end || part == 0 || part > parts || parts > kMaxParts) {
+    refuse(fmt::format("--part takes a part and the number of parts, as in 3/8 (1 to 2^20), not '{}'", text));
+  }
+  return {part, parts};
+}
+
+// floor(a * b / c) for a <= c.
+std::uint64_t scaled(std::uint64_t a, std::uint64_t b, std::uint64_t c) { return b / c * a + b % c * a / c; }
+
+// The files' elements, mapped: arrays of one axis.
+class MappedInputs {
+ public:
+  MappedInputs(const Input& input, bool by_index) {
+    Input how = input;
+    how.any_order = !by_index;
+    how.in_order = by_index;
+    if (!input.nodata.empty() || !input.map.empty() || !input.columns.empty() || input.all_columns) {
+      refuse("--part and --checkpoint divide arrays as they lie in files: leave out --nodata, --map and --column");
+    }
+    for (const std::string& file : input.files) {
+      const bool stream = is_stream(file);
+      std::unique_ptr<Source> source = stream ? nullptr : how.open(file);
+      std::uint64_t count = 1;
+      if (source) {
+        for (const std::uint64_t extent : source->shape()) count *= extent;
+      }
+      const bool empty = source && source->type() && count == 0;
+      if (!source || (!empty && source->resident_bytes() == 0)) {
+        refuse(fmt::format("{}: --part and --checkpoint are for arrays that lie in a file as they are in memory, .npy or raw{}: {}",
+                           shown_name(file), by_index ? ", in C order where indices matter" : "",
+                           "give each part of other data a file of its own"));
+      }
+      const std::optional<Array> chunk = source->next();
+      const Array all = chunk.value_or(Array(nullptr, 0, source->type().value_or(DType::float64)));
+      arrays_.push_back(all.rank() == 1 ? all : all.reshaped({all.size()}));
+      sources_.push_back(std::move(source));
+    }
+  }
+
+  const std::vector<Array>& arrays() const noexcept { return arrays_; }
+  std::uint64_t bytes() const {
+    std::uint64_t bytes = 0;
+    for (const Array& array : arrays_) bytes += array.bytes();
+    return bytes;
+  }
+  // @throws Error (usage) where a file was modified since.
+  void check_unchanged() const {
+    for (const auto& source : sources_) source->next();
+  }
+
+ private:
+  std::vector<std::unique_ptr<Source>> sources_;
+  std::vector<Array> arrays_;
+};
+
+// What a file is known by on any machine: its name without folders, its type and size, and a hash of samples of its elements.
+Json identity(const std::string& file, const Array& elements) {
+  constexpr std::uint64_t kSamples = 16, kSampleBytes = 4096;
+  const auto* const data = static_cast<const std::byte*>(elements.data());
+  std::uint64_t hash = elements.size();
+  for (std::uint64_t i = 0; i < kSamples && elements.bytes() != 0; ++i) {
+    const std::uint64_t size = std::min(kSampleBytes, elements.bytes());
+    hash = hash_of({data + scaled(i, elements.bytes() - size, kSamples - 1), size}, hash);
+  }
+  return Json{{"file", fs::path(file).filename().string()},
+              {"type", std::string(name_of(elements.type()))},
+              {"elements", elements.size()},
+              {"sample", fmt::format("{:016x}", hash)}};
+}
+
+std::string text_of(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+// "sum of big.npy".
+std::string title_of(const Json& work) {
+  std::vector<std::string> names;
+  for (const Json& file : work.value("files", Json::array())) names.push_back(printable_name(file.value("file", "")));
+  return fmt::format("{} of {}", printable_name(work.value("command", "")), fmt::join(names, ", "));
+}
+
+// How two works differ, for a person.
+std::string difference(const Json& a, const Json& b) {
+  if (title_of(a) != title_of(b)) return fmt::format("{} and {}", title_of(a), title_of(b));
+  const Json files_a = a.value("files", Json::array()), files_b = b.value("files", Json::array());
+  if (text_of(files_a) != text_of(files_b)) {
+    return fmt::format("{}, but of files of this name with other contents", title_of(a));
+  }
+  return fmt::format("{}, but with other options: {} and {}", title_of(a), text_of(a.value("how", Json())),
+                     text_of(b.value("how", Json())));
+}
+
+Json json_of(const ResultOptions& result) {
+  return Json{{"nan", result.nan},     {"float32", result.float32}, {"json", result.json},      {"csv", result.csv},
+              {"plain", result.plain}, {"hex", result.hex},         {"verbose", result.verbose}};
+}
+
+// The file of --checkpoint.
+class Checkpoint {
+ public:
+  Checkpoint(std::string path, double every)
+      : path_(std::move(path)),
+        every_(std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(every))),
+        next_(Clock::now() + every_) {}
+
+  bool wanted() const noexcept { return !path_.empty(); }
+
+  // What was done before this process; nothing where there is no file.
+  std::optional<Partial> load(const PartOf& mine) const {
+    std::error_code error;
+    if (!wanted() || !fs::exists(path_, error)) return std::nullopt;
+    Partial found = load_partial(path_);
+    if (!found.of || !found.of->done) refuse(fmt::format("{}: is no checkpoint, and would be overwritten: name another file", path_));
+    const PartOf& of = *found.of;
+    std::string other;
+    if (text_of(of.work) != text_of(mine.work)) {
+      other = difference(of.work, mine.work);
+    } else if (of.part != mine.part || of.parts != mine.parts) {
+      other = fmt::format("part {} of {}, and this is part {} of {}", of.part, of.parts, mine.part, mine.parts);
+    }
+    if (!other.empty()) refuse(fmt::format("{}: is a checkpoint of other work ({}): remove it, or name another file", path_, other));
+    return found;
+  }
+
+  // Where it is time: written beside, and then renamed, so that the file is always whole. A disk that is full ends no long work: the file
+  // stays as it was.
+  void save(Output& out, const PartialResult& result, PartOf of, std::uint64_t done) {
+    if (!wanted() || Clock::now() < next_) return;
+    of.done = done;
+    const std::string beside = path_ + ".new";
+    int code = 0;
+    const int descriptor = open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (descriptor < 0) {
+      code = errno;
+    } else {
+      code = write_all(descriptor, bytes_of({result, std::move(of)}));
+      if (code == 0 && fsync(descriptor) != 0) code = errno;
+      if (close(descriptor) != 0 && code == 0) code = errno;
+      if (code == 0 && std::rename(beside.c_str(), path_.c_str()) != 0) code = errno;
+      if (code != 0) unlink(beside.c_str());
+    }
+    if (code != 0 && !told_) {
+      if (!saved_) refuse(fmt::format("{}: cannot be written: {}", path_, std::generic_category().message(code)));
+      out.note(fmt::format("{}: could not be written later on: {}", path_, std::generic_category().message(code)));
+      told_ = true;
+    }
+    saved_ = true;
+    next_ = Clock::now() + every_;
+  }
+
+  void remove() const {
+    if (wanted()) unlink(path_.c_str());
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  std::string path_;
+  Clock::duration every_;
+  Clock::time_point next_;
+  bool saved_ = false, told_ = false;
+};
+
+// Elements first to last of all, which follow one another or lie side by side.
+std::vector<Array> slice_of(const std::vector<Array>& arrays, bool side_by_side, std::uint64_t first, std::uint64_t count) {
+  if (side_by_side) {
+    std::vector<Array> parts;
+    for (const Array& array : arrays) parts.push_back(array.part(first, count));
+    return parts;
+  }
+  for (const Array& array : arrays) {
+    if (first < array.size()) return {array.part(first, std::min(count, array.size() - first))};
+    first -= array.size();
+  }
+  return {arrays.back().part(0, 0)};
+}
+
+}  // namespace
+
+void add_part(CLI::App& command, PartOptions& options) {
+  command.add_option("--part", options.part, "one of N equal parts of the elements: with --partial, for 'merge'")->option_text("K/N");
+  command.add_option("--checkpoint", options.checkpoint, "keep what is done here; the same command goes on from it")->type_name("FILE");
+  command.add_option("--every", options.every, "seconds between two checkpoints (default 10)")
+      ->check(CLI::Range(0.0, 1e6))
+      ->option_text("SECONDS");
+}
+
+void require_one_input(const Input& input) {
+  if (input.files.size() > 1 && !input.total) refuse("--part, --checkpoint and --partial are for one input: give one file, or --total");
+}
+
+int run_part(Output& out, const Input& input, const std::string& device_name, const PartOptions& options, const ResultOptions& result,
+             const PartWork& work) {
+  PartOf of;
+  if (!options.part.empty()) {
+    if (result.partial.empty()) refuse("--part gives a part of the answer: name a file for it (--partial p3.sum), and merge all parts");
+    std::tie(of.part, of.parts) = parse_part(options.part);
+  }
+  std::vector<std::string> inputs = input.files;
+  if (!options.checkpoint.empty()) inputs.push_back(options.checkpoint);
+  if (options.checkpoint == "-") refuse("--checkpoint takes the name of a file: it is read again");
+  const PartialTarget target(result.partial, inputs);
+  const OutputFile checkpoint_target(options.checkpoint, input.files);  // fails before the work if it cannot be written
+  const MappedInputs elements(input, work.by_index);
+  const std::vector<Array>& arrays = elements.arrays();
+  std::uint64_t total = 0, widest = 0;
+  of.work = {{"command", work.command}, {"files", Json::array()}};
+  for (std::size_t i = 0; i < arrays.size(); ++i) {
+    of.work["files"].push_back(identity(input.files[i], arrays[i]));
+    if (work.side_by_side && i != 0 && arrays[i].size() != total) {
+      refuse(fmt::format("{} has {} elements, {} has {}", shown_name(input.files[0]), total, shown_name(input.files[i]), arrays[i].size()));
+    }
+    total = work.side_by_side ? arrays[i].size() : total + arrays[i].size();
+    widest = std::max<std::uint64_t>(widest, size_of(arrays[i].type()));
+  }
+  of.work["how"] = work.how;
+  of.print = json_of(result);
+  of.print.update(work.print);
+  const std::uint64_t first = scaled(of.part - 1, total, of.parts), last = scaled(of.part, total, of.parts);
+  const Device device = choose_device(device_name, elements.bytes() / of.parts);
+
+  Checkpoint checkpoint(options.checkpoint, options.every);
+  std::uint64_t done = 0;
+  std::optional<PartialResult> sum;
+  if (std::optional<Partial> before = checkpoint.load(of)) {
+    done = *before->of->done;
+    if (done > last - first) refuse(fmt::format("{}: damaged checkpoint: it has more elements than there are", options.checkpoint));
+    sum = std::move(before->result);
+    out.note(fmt::format("{} of {} elements were done before", grouped(done), grouped(last - first)));
+  }
+  Progress progress;
+  const bool in_pieces = checkpoint.wanted() || progress.wanted();
+  const std::uint64_t piece = in_pieces ? kPieceBytes / widest : std::max<std::uint64_t>(last - first, 1);
+  while (!sum || done < last - first) {
+    const std::vector<Array> slice = slice_of(arrays, work.side_by_side, first + done, std::min(piece, last - first - done));
+    PartialResult more = work.reduce(slice, device);
+    if (sum) {
+      merge(*sum, more, options.checkpoint, input.files.front());
+    } else {
+      sum = std::move(more);
+    }
+    done += slice.front().size();
+    progress.tell(input.files.front(), done * widest, (last - first) * widest);
+    if (done < last - first) checkpoint.save(out, *sum, of, done);
+  }
+  progress.clear();
+  elements.check_unchanged();
+  Partial mine{std::move(*sum), of};
+  if (!options.part.empty()) {
+    target.save(out, mine);
+    if (out.terminal() || result.verbose) {
+      out.note(fmt::format("part {} of {}: {} of {} elements", of.part, of.parts, grouped(last - first), grouped(total)));
+    }
+    checkpoint.remove();
+    return kExitOk;
+  }
+  const int code = print_partial(out, mine, result);
+  if (target.wanted()) target.save(out, {mine.result, std::nullopt});
+  out.flush();
+  checkpoint.remove();
+  return code;
+}
+
+int run_part_of_files(Output& out, const Input& input, const PartOptions& options, const ResultOptions& result, PartOf of,
+                      const std::function<PartialResult(std::span<const std::string>)>& compute) {
+  if (result.partial.empty()) refuse("--part gives a part of the answer: name a file for it (--partial p3.sum), and merge all parts");
+  std::tie(of.part, of.parts) = parse_part(options.part);
+  const PartialTarget target(result.partial, input.files);
+  for (const std::string& file : input.files) {
+    std::error_code error;
+    const std::uint64_t bytes = fs::file_size(file, error);
+    if (error || is_stream(file)) refuse(fmt::format("{}: is no file, and --part with --by shares out a list of files", shown_name(file)));
+    of.work["files"].push_back({{"file", fs::path(file).filename().string()}, {"bytes", bytes}});
+  }
+  of.print = json_of(result);
+  const std::uint64_t count = input.files.size(), first = scaled(of.part - 1, count, of.parts), last = scaled(of.part, count, of.parts);
+  target.save(out, {compute(std::span(input.files).subspan(first, last - first)), of});
+  if (out.terminal() || result.verbose) out.note(fmt::format("part {} of {}: {} of {} files", of.part, of.parts, last - first, count));
+  return kExitOk;
+}
+
+void merge(PartialResult& into, const PartialResult& more, const std::string& name, const std::string& its_name) {
+  if (into.index() != more.index()) {
+    refuse(fmt::format("{} is a {}, {} a {}: they cannot be merged", name, kind_of(into), its_name, kind_of(more)));
+  }
+  try {
+    std::visit([&](auto& result) { result.merge(std::get<std::remove_reference_t<decltype(result)>>(more)); }, into);
+  } catch (const Error& error) {
+    throw Error(error.kind(), fmt::format("{}: {}", its_name, error.what()));
+  }
+}
+
+Partial joined(std::vector<Partial> parts, const std::vector<std::string>& names) {
+  const PartOf first = *parts.front().of;
+  std::vector<std::size_t> place(first.parts, parts.size());
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const PartOf& of = *parts[i].of;
+    if (of.done) refuse(fmt::format("{}: is a checkpoint of unfinished work: the same command ends it", names[i]));
+    if (text_of(of.work) != text_of(first.work)) {
+      refuse(fmt::format("{} and {} are parts of different work: {}", names[0], names[i], difference(first.work, of.work)));
+    }
+    if (of.parts != first.parts) {
+      refuse(fmt::format("{} is one of {} parts, {} one of {}: they overlap", names[0], first.parts, names[i], of.parts));
+    }
+    std::size_t& at = place[of.part - 1];
+    if (at != parts.size()) refuse(fmt::format("{} and {} are both part {} of {}", names[at], names[i], of.part, of.parts));
+    at = i;
+  }
+  std::vector<std::string> missing;
+  for (std::size_t k = 0; k < place.size(); ++k) {
+    if (place[k] == parts.size()) missing.push_back(std::to_string(k + 1));
+  }
+  if (!missing.empty()) {
+    const std::size_t count = missing.size();
+    if (count > 10) missing = {missing.begin(), missing.begin() + 10};
+    refuse(fmt::format("of the {} parts of the {} there {} missing: {}{}", first.parts, title_of(first.work),
+                       count == 1 ? "is one" : "are some", fmt::join(missing, ", "),
+                       count > 10 ? fmt::format(" and {} more", count - 10) : ""));
+  }
+  Partial whole = std::move(parts[place[0]]);
+  for (std::size_t k = 1; k < place.size(); ++k) merge(whole.result, parts[place[k]].result, names[place[0]], names[place[k]]);
+  return whole;
+}
+
+}  // namespace samesum::cli

@@ -1,0 +1,63 @@
+// Parts of the work on big files: --part, which leaves the rest to other processes, and --checkpoint, which goes on after the process was
+// killed. `samesum merge` makes one answer of the parts.
+#pragma once
+
+#include "input/input.hpp"
+#include "output/result.hpp"
+#include "part/partial.hpp"
+
+#include <samesum/array.hpp>
+#include <samesum/device.hpp>
+
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace samesum::cli {
+
+struct PartOptions {
+  std::string part;        ///< "3/8"; empty: all
+  std::string checkpoint;  ///< a file that keeps what is done; empty: none
+  double every = 10;       ///< seconds between two writes of it
+
+  /// Whether the work is to be done by run_part().
+  bool wanted() const { return !part.empty() || !checkpoint.empty(); }
+};
+
+/// Adds --part, --checkpoint and --every.
+void add_part(CLI::App& command, PartOptions& options);
+
+/// Reductions of files, as far as they can be divided: what a command gives to run_part().
+struct PartWork {
+  std::string command;          ///< "sum", "stats", "hist", "dot"
+  Json how = Json::object();    ///< what decides the result beside the files: bins, fields
+  Json print = Json::object();  ///< how the answer is printed, beside ResultOptions
+  bool side_by_side = false;    ///< the files' elements belong together index by index; else they follow one another
+  bool by_index = false;        ///< the result depends on the elements' order
+  /// Of arrays of one axis: one, or one of each file.
+  std::function<PartialResult(std::span<const Array>, const Device&)> reduce;
+};
+
+/// @throws Error (usage) for several files that --total does not make one.
+void require_one_input(const Input& input);
+
+/// Computes the part, and writes it, or prints the answer where it is all.
+int run_part(Output& out, const Input& input, const std::string& device, const PartOptions& options, const ResultOptions& result,
+             const PartWork& work);
+
+/// Computes those files of a list that are in the part, and writes the result. `of` has the work but its files.
+int run_part_of_files(Output& out, const Input& input, const PartOptions& options, const ResultOptions& result, PartOf of,
+                      const std::function<PartialResult(std::span<const std::string>)>& compute);
+
+/// Merges `more`, the result in the file `its_name`. @throws Error (usage) that names the files, where they are of different kinds.
+void merge(PartialResult& into, const PartialResult& more, const std::string& name, const std::string& its_name);
+
+/// Merges the parts of one input: all of them, each once, in any order. @throws Error (usage) that names the file, where one is missing,
+/// there twice, or a part of other work.
+Partial joined(std::vector<Partial> parts, const std::vector<std::string>& names);
+
+/// Prints the answer as `of` says, and as `result` says beside.
+int print_partial(Output& out, const Partial& whole, ResultOptions result);
+
+}  // namespace samesum::cli
