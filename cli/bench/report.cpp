@@ -2,9 +2,11 @@
 #include "bench/bench.hpp"
 #include "bench/output.hpp"
 #include "bench/page/page.hpp"
+#include "bench/page/peers.hpp"
 #include "output/output_file.hpp"
 #include "output/progress.hpp"
 #include "usage.hpp"
+#include "input/user_file.hpp"
 
 #include <samesum/error.hpp>
 #include <samesum/version.hpp>
@@ -23,7 +25,7 @@ namespace report {
 namespace {
 
 struct ReportOptions {
-  std::string path, device = "auto";
+  std::string path, device = "auto", peers;
   std::vector<std::string> only;
   bool quick = false;
 };
@@ -286,6 +288,17 @@ class Report {
                                      escaped(measured.command), shown)});
   }
 
+  // What another program has measured, of which only the file is known.
+  void add_peers(const std::string& path, const std::vector<Peer>& peers) {
+    json_["peers"] = Json::parse(read_file(path));
+    sections_.push_back(
+        {"peers", "Beside others",
+         fmt::format("<p>Sums of other programs and libraries, measured by samesum_peers (bench/peers), not in this run; read from "
+                     "{}. A solid line is samesum's.</p>\n",
+                     escaped(path)) +
+             html_of(peers)});
+  }
+
   std::string chart(const Chart& shown) {
     for (const Row& row : shown.rows) {
       csv_ += fmt::format("\"{}\",{},\"{}\",{},{},{},{},{},{},{},{},\"{}\"\n", shown.title, row.name, row.where, row.verdict, row.value,
@@ -404,12 +417,15 @@ void measure_all(Report& page, const Device& device, bool quick) {
 
 int run(Output& out, const ReportOptions& options) {
   const OutputFile target(options.path, {});
+  std::vector<Peer> peers;
+  if (!options.peers.empty()) peers = read_peers(options.peers);
   const Device device = choose_for_bench(options.device);
   Report page(options, device);
   {
     const StatusLine progress;
     measure_all(page, device, options.quick);
   }
+  if (!peers.empty()) page.add_peers(options.peers, peers);
   page.devices();
   const std::string html = page.page();
   target.write(out, {bytes_of(html)});
@@ -429,12 +445,14 @@ void add_bench_report(CLI::App& bench, Action& action) {
       ->take_all()
       ->option_text("LADDER");
   bench.add_option("--device", options->device, "by default the fastest there is")->type_name("DEVICE");
+  bench.add_option("--peers", options->peers, "figures of other libraries beside, written by samesum_peers --json (bench/peers)")
+      ->type_name("FILE");
   bench.callback([options, &bench, &action] {
     const std::vector<CLI::App*> commands = bench.get_subcommands();
     if (commands.empty() && options->path.empty()) refuse("which command? As in 'samesum bench sum', or --report FILE for all of them");
     if (commands.empty()) {
       action = [options](Output& out) { return report::run(out, *options); };
-    } else if (!options->path.empty() || options->quick || !options->only.empty() || options->device != "auto") {
+    } else if (!options->path.empty() || options->quick || !options->only.empty() || !options->peers.empty() || options->device != "auto") {
       refuse(fmt::format("options before '{0}' are those of --report, which measures by itself: --report FILE --only {0}",
                          commands.front()->get_name()));
     }

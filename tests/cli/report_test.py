@@ -105,6 +105,26 @@ class Report(Case):
         self.assertIn("nowhere", self.refuse("bench", "--report", "nowhere/r.html"))
         self.assertIn("guess", self.refuse("bench", "--report", "r.html", "--only", "guess"))
 
+    def test_peers_stand_beside(self):
+        def figures(name, median, value, **more):
+            return {"sum": name, "where": "cpu, 1 thread", "seconds": {"median": median, "low": median, "high": median, "runs": 3},
+                    "times_samesum": None, "error_ulps": value, "value": "0x1p+0", "repeats": True, "order_free": False, **more}
+        rounds = [{"elements": size, "type": "float32", "data": "uniform", "sums": [
+            figures("samesum", 1e-6, 0, order_free=True), figures("a <loop>", 2e-6, 3.5, times_samesum=2), figures("lost", 1e-6, None),
+            {"sum": "CUB", "where": "cuda:0", "not_measured": "no GPU"}]} for size in (1024, 65536)]
+        self.write("peers.json", json.dumps(rounds).encode())
+        page = self.page("--device", "cpu", "--only", "ceiling", "--peers", "peers.json")
+        self.assertEqual(json.loads(page.downloads["samesum-report.json"])["peers"], rounds)
+        for cell in ("a <loop>", "3.5 ulp", "right", "no number", "65,536", "in any order", "in another run"):
+            self.assertIn(cell, page.cells)
+        self.assertNotIn("CUB", page.cells)
+        for text, says in ((b"", "does not hold"), (b"[]", "no figures"), (b'[{"sums": [{"sum": 1}]}]', "does not hold"),
+                           (json.dumps([{**rounds[0], "elements": 0}]).encode(), "no elements"),
+                           (json.dumps([{**rounds[0], "type": "float31"}]).encode(), "float31")):
+            self.write("bad.json", text)
+            self.assertIn(says, self.refuse("bench", "--report", "r.html", "--peers", "bad.json"))
+        self.assertIn("gone.json", self.refuse("bench", "--report", "r.html", "--peers", "gone.json"))
+
     @unittest.skipUnless(shutil.which("chromium"), "chromium is not installed")
     def test_a_browser_shows_it(self):
         """At a phone's width nothing is wider than the page."""
