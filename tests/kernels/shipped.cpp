@@ -132,10 +132,16 @@ class Collection {
   }
 
  private:
+  // And of kernels that take any group size, one with a group that is no whole number of sub-groups.
   void append_largest(std::vector<ShippedKernel>& kernels) const {
-    for (ShippedKernel large : std::views::values(largest_)) {
-      large.name += "_by" + large.define("GROUP_SIZE");
-      kernels.push_back(std::move(large));
+    for (const ShippedKernel& large : std::views::values(largest_)) {
+      kernels.push_back(large);
+      kernels.back().name += "_by" + large.define("GROUP_SIZE");
+      if (large.files.back() != "reduce/device/statistics.cl" && large.files.back() != "reduce/device/extremes.cl") continue;
+      kernels.push_back(large);
+      kernels.back().name += "_by33";
+      set(kernels.back(), "GROUP_SIZE", "33");
+      set(kernels.back(), "GROUP_ROUNDED", "64");
     }
   }
 

@@ -90,7 +90,14 @@ FN void clear_settled_global128(GLOBAL ulong* p) { p[0] = p[1] = 0; }
 
 FN ulong mul_hi64(ulong a, ulong b) { return mul_hi(a, b); }
 
-// Floating-point addition by compare-and-swap: OpenCL C 1.2 has no atomic of its own for it. The order of the additions is not fixed.
+// Floating-point addition. OpenCL C 1.2 has no atomic of its own for it: by PTX if the compiler takes it, else by compare-and-swap, which takes very
+// long if many work-items change one word. The order of the additions is not fixed.
+#if SAMESUM_DEVICE_FENCE && SAMESUM_FENCE_PTX
+FN void atomic_add_global_f32(GLOBAL float* p, float v) { asm volatile("red.relaxed.gpu.global.add.f32 [%0], %1;" ::"l"(p), "f"(v) : "memory"); }
+#if SAMESUM_FP64
+FN void atomic_add_global_f64(GLOBAL double* p, double v) { asm volatile("red.relaxed.gpu.global.add.f64 [%0], %1;" ::"l"(p), "d"(v) : "memory"); }
+#endif
+#else
 FN void atomic_add_global_f32(GLOBAL float* p, float v) {
   uint expected = 0;  // a guess: the first exchange tells
   for (;;) {
@@ -108,6 +115,7 @@ FN void atomic_add_global_f64(GLOBAL double* p, double v) {
     expected = found;
   }
 }
+#endif
 #endif
 
 // fence_device() orders this work-item's global writes before, and its reads after, for the whole device; the ordered addition does so

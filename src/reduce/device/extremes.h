@@ -5,12 +5,6 @@
 // reads them again), COUNT_NANS (otherwise other code counts them). The compiler removes what is not wanted, because no code uses it.
 
 #define NO_INDEX (~0u)
-#if SUBGROUP > 1 && GROUP_SIZE % SUBGROUP == 0
-#define LANES SUBGROUP
-#else
-#define LANES 1
-#endif
-
 // Ends a work-item early although barriers follow. PoCL does not compile barriers behind a condition: there all work-items go on.
 #if LANES > 1
 #define RETURN_IF(condition) \

@@ -10,12 +10,19 @@
 // changed by single atomic operations, and tells by itself whether it is complete.
 //
 // Words are zero before a launch. The group that gathers clears them by plain stores, because no other group accesses them any more.
+//
+// Functions of sub-groups are called by all lanes of one, which a group has only if its size is a multiple of theirs: else LANES is 1.
+#if SUBGROUP > 1 && GROUP_SIZE % SUBGROUP == 0
+#define LANES SUBGROUP
+#else
+#define LANES 1
+#endif
 
 #if SAMESUM_INT64_ATOMICS
 // 1. Adds the group's value to a word whose lowest `count_bits` bits count.
 FN void publish_counted(GLOBAL ulong* word, ulong value, const uint count_bits) { atomic_merge_global64(word, (value << count_bits) + 1); }
 FN uint is_of_groups(ulong word, uint groups, const uint count_bits) { return ((uint)word & ((1u << count_bits) - 1)) == groups; }
-#if SUBGROUP > 1
+#if LANES > 1
 // Polls the counted word of each lane until it is that of `groups` groups, and clears it. The lanes of the sub-group leave the loop together: where
 // they leave one by one, the code that follows is slow.
 FN ulong gather_counted(GLOBAL ulong* from, uint groups, const uint count_bits) {
@@ -45,7 +52,7 @@ FN void gather_slot(GLOBAL ulong* slot, ulong* words) {
     atomic_load_pair_global64(slot, &words[0], &words[1]);
     atomic_load_pair_global64(slot + 2, &words[2], &words[3]);
     absent = (words[0] & words[1] & words[2] & words[3]) >> 63 == 0;
-#if SUBGROUP > 1
+#if LANES > 1
     absent = subgroup_ballot(absent);
 #endif
   } while (absent != 0);
