@@ -3,10 +3,10 @@
 #include "bench/output.hpp"
 #include "bench/page/page.hpp"
 #include "bench/page/peers.hpp"
+#include "input/user_file.hpp"
 #include "output/output_file.hpp"
 #include "output/progress.hpp"
 #include "usage.hpp"
-#include "input/user_file.hpp"
 
 #include <samesum/error.hpp>
 #include <samesum/version.hpp>

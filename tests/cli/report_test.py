@@ -115,7 +115,7 @@ class Report(Case):
         self.write("peers.json", json.dumps(rounds).encode())
         page = self.page("--device", "cpu", "--only", "ceiling", "--peers", "peers.json")
         self.assertEqual(json.loads(page.downloads["samesum-report.json"])["peers"], rounds)
-        for cell in ("a <loop>", "3.5 ulp", "right", "no number", "65,536", "in any order", "in another run"):
+        for cell in ("a <loop>", "3.50 ulp", "right", "no number", "65,536", "in any order", "in another run"):
             self.assertIn(cell, page.cells)
         self.assertNotIn("CUB", page.cells)
         for text, says in ((b"", "does not hold"), (b"[]", "no figures"), (b'[{"sums": [{"sum": 1}]}]', "does not hold"),

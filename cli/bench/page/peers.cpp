@@ -1,8 +1,8 @@
 #include "bench/page/peers.hpp"
 
+#include "input/user_file.hpp"
 #include "output/number.hpp"
 #include "usage.hpp"
-#include "input/user_file.hpp"
 
 #include <samesum/types.hpp>
 
