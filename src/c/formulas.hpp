@@ -1,10 +1,11 @@
-// Formulas of the C interface: their inputs, and operators.
+// Formulas of the C interface: their inputs, operators, and problems of pairs.
 #pragma once
 
 #include "c/handles.hpp"
 
 #include <samesum/formula.hpp>
 #include <samesum/operator.hpp>
+#include <samesum/pairs.hpp>
 
 #include <vector>
 
@@ -17,5 +18,6 @@ struct Inputs {
 };
 Inputs inputs_of(const samesum_input* inputs, std::size_t count);
 Operator operator_of(const samesum_operator* given);
+PairsProblem problem_of(const samesum_pairs_problem& given);
 
 }  // namespace samesum::c

@@ -7,6 +7,7 @@
 using namespace samesum;
 using namespace samesum::c;
 
+namespace samesum::c {
 namespace {
 
 // What a name stands for, or the default where there is none.
@@ -14,6 +15,8 @@ template <class Named>
 Named named(const char* name, Named (*parse)(std::string_view), Named otherwise) {
   return name == nullptr ? otherwise : parse(name);
 }
+
+}  // namespace
 
 PairsProblem problem_of(const samesum_pairs_problem& given) {
   PairsProblem problem;
@@ -38,7 +41,7 @@ PairsProblem problem_of(const samesum_pairs_problem& given) {
   return problem;
 }
 
-}  // namespace
+}  // namespace samesum::c
 
 extern "C" {
 

@@ -1,4 +1,4 @@
-// Accumulators, sums of products, statistics and plans of the C interface.
+// Accumulators, sums of products and statistics of the C interface.
 #include "c/handles.hpp"
 
 #include <samesum/reduce.hpp>
@@ -10,39 +10,6 @@ using namespace samesum;
 using namespace samesum::c;
 
 namespace {
-
-// A plan's result of a certain type. @throws Error (usage) where the plan is for another one.
-template <class Expected>
-Expected result_of(const samesum_plan* plan) {
-  Result found = need(plan, "plan").plan.result();
-  if (auto* expected = std::get_if<Expected>(&found)) return std::move(*expected);
-  throw Error(ErrorKind::usage, "the plan is for another operation, whose result has another function");
-}
-
-Operation operation_of(samesum_operation operation) {
-  switch (operation) {
-    case SAMESUM_PLAN_SUM:
-      return ops::sum;
-    case SAMESUM_PLAN_DOT:
-      return ops::dot;
-    case SAMESUM_PLAN_EXTREMA:
-      return ops::extrema;
-    case SAMESUM_PLAN_STATISTICS:
-      return kAllFields;
-  }
-  throw Error(ErrorKind::usage, "there is no operation " + std::to_string(static_cast<int>(operation)));
-}
-
-// `operation` gives it.
-template <class Get>
-samesum_status make_plan(samesum_device* device, const Get& operation, samesum_type type, uint64_t size, int strided,
-                         const samesum_options* options, samesum_plan** plan) {
-  return give(plan, [&] {
-    const Device& on = need(device, "device").device;
-    const Layout layout = strided != 0 ? Layout::strided : Layout::contiguous;
-    return samesum_plan{Plan(on, operation(), type_of(type), size, options_of(options), layout), on};
-  });
-}
 
 template <class Handle>
 samesum_status write_words(const Handle* handle, int64_t* words) {
@@ -178,38 +145,5 @@ samesum_status samesum_statistics_deserialize(const void* bytes, size_t size, sa
   return deserialize(bytes, size, statistics);
 }
 void samesum_statistics_free(samesum_statistics* statistics) { delete statistics; }
-
-samesum_status samesum_plan_new(samesum_device* device, samesum_operation operation, samesum_type type, uint64_t size, int strided,
-                                const samesum_options* options, samesum_plan** plan) {
-  return make_plan(
-      device, [&] { return operation_of(operation); }, type, size, strided, options, plan);
-}
-samesum_status samesum_plan_new_histogram(samesum_device* device, const samesum_bins* bins, samesum_type type, uint64_t size,
-                                          const samesum_options* options, samesum_plan** plan) {
-  return make_plan(
-      device, [&] { return need(bins, "bins").value; }, type, size, 0, options, plan);
-}
-samesum_status samesum_plan_enqueue(samesum_plan* plan, const samesum_array* a, const samesum_array* b, void* record,
-                                    uint64_t record_bytes) {
-  return guard([&] {
-    samesum_plan& known = need(plan, "plan");
-    if (record == nullptr) return b != nullptr ? known.plan.enqueue(array_of(a), array_of(b)) : known.plan.enqueue(array_of(a));
-    const Buffer to = Buffer::wrap(known.device, record, record_bytes);
-    b != nullptr ? known.plan.enqueue(array_of(a), array_of(b), to) : known.plan.enqueue(array_of(a), to);
-  });
-}
-samesum_status samesum_plan_sum(const samesum_plan* plan, samesum_accumulator** result) {
-  return give(result, [&] { return result_of<Accumulator>(plan); });
-}
-samesum_status samesum_plan_dot(const samesum_plan* plan, double* result) {
-  return guard([&] { need(result, "result") = result_of<ProductAccumulator>(plan).round(); });
-}
-samesum_status samesum_plan_statistics(const samesum_plan* plan, samesum_statistics** result) {
-  return give(result, [&] { return result_of<Statistics>(plan); });
-}
-samesum_status samesum_plan_histogram(const samesum_plan* plan, samesum_histogram** result) {
-  return give(result, [&] { return result_of<Histogram>(plan); });
-}
-void samesum_plan_free(samesum_plan* plan) { delete plan; }
 
 }  // extern "C"

@@ -1,7 +1,7 @@
 #include "histogram/histogram_device.hpp"
 
-#include "core/array/pack.hpp"
 #include "device/memory/run.hpp"
+#include "device/memory/upload.hpp"
 #include "device/plans.hpp"
 
 #include <samesum/error.hpp>
@@ -17,7 +17,6 @@
 namespace samesum::binning {
 namespace {
 
-constexpr std::uint64_t kChunkBytes = std::uint64_t{256} << 20;
 // The work-items of a group, and the groups on a compute unit: together the maximum of an H100.
 constexpr std::uint32_t kGroupSize = 1024;
 constexpr std::uint32_t kResident = 2;
@@ -59,6 +58,15 @@ std::uint64_t left_of(std::uint64_t room, std::uint64_t taken) { return room - s
 bool guesses_evenly(const DeviceInfo& info, const Plan& plan) {
   // Flushed denormals would give other slots than those computed on the host.
   return plan.even() && info.has(Capability::denormals) && (plan.type() != DType::float64 || info.has(Capability::fp64));
+}
+
+device::Memory upload_thresholds(device::Device& device, const Plan& plan, Guess guess) {
+  if (size_of(plan.type()) == 8) return upload(device, plan.thresholds());
+  const bool bits = guess == Guess::trie_by_value;
+  return upload<std::uint32_t>(device, plan.thresholds(), [&](std::uint64_t key) {
+    const auto word = static_cast<std::uint32_t>(key);
+    return bits ? float_bits_of(word) : word;
+  });
 }
 
 std::string Configuration::text() const {
@@ -112,9 +120,10 @@ Configuration choose(const DeviceInfo& info, std::uint64_t local_bytes, const Pr
     chosen.guess = Guess::even;
     if (!guesses_evenly(info, *problem.plan)) {
       const bool by_value = info.has(Capability::denormals);
-      trie = problem.plan->trie(shared / 4 * 5 / 8, by_value);  // words: somewhat more than half of the memory
       chosen.edges_local = true;
-      if (!fits(shared)) {
+      const bool thresholds_fit = fits(shared);  // while the trie is empty
+      if (thresholds_fit) trie = problem.plan->trie(shared / 4 * 5 / 8, by_value);  // words: somewhat more than half of the memory
+      if (!thresholds_fit || !fits(shared)) {
         chosen.edges_local = false;
         trie = problem.plan->trie(Trie::kLow, by_value);
       }
@@ -213,12 +222,8 @@ void DeviceHistogram::prepare() {
   counts_ = device_.allocate(4 * (problem_.slots() + 1));
   spare_ = device_.allocate(4 * (problem_.slots() + 1));
   if (configuration_.guess == Guess::pattern) return;
-  std::vector<std::uint64_t> thresholds = problem_.plan->thresholds();
-  if (configuration_.guess == Guess::trie_by_value) {
-    for (std::uint64_t& threshold : thresholds) threshold = float_bits_of(static_cast<std::uint32_t>(threshold));
-  }
-  thresholds_ = size_of(problem_.type()) == 8 ? upload<std::uint64_t>(device_, thresholds) : upload<std::uint32_t>(device_, thresholds);
-  if (!trie_.words.empty()) words_ = upload<std::uint32_t>(device_, trie_.words);
+  thresholds_ = upload_thresholds(device_, *problem_.plan, configuration_.guess);
+  if (!trie_.words.empty()) words_ = upload(device_, trie_.words);
 }
 
 void DeviceHistogram::clear() {
@@ -322,7 +327,7 @@ void DeviceHistogram::prepare_export() {
                                               name_of(problem_.type()), device_.info().selector));
   }
   export_ = device::build(device_, count_source(problem_, configuration_), "histogram_export");
-  if (patterns) slot_of_ = upload<std::uint32_t>(device_, problem_.plan->pattern_slots());
+  if (patterns) slot_of_ = upload(device_, problem_.plan->pattern_slots());
 }
 
 void DeviceHistogram::export_to(const device::Place& to) {
@@ -395,13 +400,6 @@ struct CachedHistogram {
   std::vector<std::uint64_t> slots;  // of the latest call: avoids another large allocation
 };
 
-// The number of samples per chunk: whole pixels for any number of channels.
-std::uint64_t chunk_of(const device::Device& device, DType type, std::uint64_t samples) {
-  const std::uint64_t unit = std::uint64_t{48} / size_of(type);
-  const std::uint64_t most = std::min(kChunkBytes, device.info().max_allocation_bytes) / size_of(type) / unit * unit;
-  return std::max<std::uint64_t>(std::min(most, samples), 1);
-}
-
 }  // namespace
 
 std::vector<std::uint64_t> count_on_device(View data, const Problem& problem, device::Device& device, const Tuning& options,
@@ -410,27 +408,13 @@ std::vector<std::uint64_t> count_on_device(View data, const Problem& problem, de
   DeviceHistogram histogram(device, problem, data.size(), options.group_size);
   std::vector<std::uint64_t> slots;
   Total total(histogram, slots);
-  const std::uint64_t chunk = chunk_of(device, data.type(), data.size());
-  const device::Memory memory = device.allocate((chunk * size_of(data.type()) + 15) / 16 * 16);
-
-  std::vector<std::byte> packed(data.contiguous() ? 0 : chunk * size_of(data.type()));
-  double upload_seconds = 0, seconds = 0;
-  for (std::uint64_t first = 0; first < data.size(); first += chunk) {
-    View part = data.part(first, std::min(chunk, data.size() - first));
-    if (!part.contiguous()) part = core::pack(part, packed.data());
-    const device::Mark start = device.mark();
-    device.write(memory, 0, part.data(), part.bytes());
-    const device::Mark uploaded = device.mark();
-    total.add(memory, part.size());
-    const device::Mark done = device.mark();
-    upload_seconds += device.seconds_between(start, uploaded);
-    seconds += device.seconds_between(uploaded, done);
-  }
-  if (report != nullptr) {
-    report->configuration = histogram.configuration().text();
-    report->upload_seconds = upload_seconds;
-    report->seconds = seconds;
-  }
+  const std::uint64_t pixels = std::uint64_t{48} / size_of(data.type());  // chunks are whole pixels for any number of channels
+  const std::uint64_t chunk = device::chunk_size(device.info(), data.type(), data.size(), pixels);
+  device::for_uploaded(
+      device, std::span(&data, 1), chunk, report,
+      [&](std::size_t, std::span<const device::Memory> memories, std::uint64_t, std::uint64_t count) { total.add(memories[0], count); },
+      [](std::size_t, std::uint64_t, std::uint64_t) {});  // all lanes count into the same counters
+  if (report != nullptr) report->configuration = histogram.configuration().text();
   total.finish();
   return slots;
 }

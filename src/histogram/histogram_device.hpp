@@ -47,17 +47,26 @@ struct Configuration {
 /// Whether the plan's Even is right on the device.
 bool guesses_evenly(const DeviceInfo& info, const Plan& plan);
 
-/// The values as Key in a device's memory, of 16 bytes at least.
-template <class Key, class T>
-device::Memory upload(device::Device& device, const std::vector<T>& values) {
-  std::vector<Key> converted(values.size());
-  core::parallel_parts(values.size(), std::uint64_t{1} << 16, [&](std::uint64_t begin, std::uint64_t end) {
-    std::transform(values.begin() + begin, values.begin() + end, converted.begin() + begin, [](T value) { return static_cast<Key>(value); });
-  });
-  device::Memory memory = device.allocate(std::max<std::uint64_t>(converted.size() * sizeof(Key), 16));
-  if (!converted.empty()) device.write(memory, 0, converted.data(), converted.size() * sizeof(Key));
+/// The numbers in a device's memory, of 16 bytes at least.
+template <class Numbers>
+device::Memory upload(device::Device& device, const Numbers& numbers) {
+  const std::uint64_t bytes = numbers.size() * sizeof numbers[0];
+  device::Memory memory = device.allocate(std::max<std::uint64_t>(bytes, 16));
+  if (bytes != 0) device.write(memory, 0, numbers.data(), bytes);
   return memory;
 }
+/// The same of what `convert` makes of each of them.
+template <class Key, class Numbers, class Convert>
+device::Memory upload(device::Device& device, const Numbers& numbers, const Convert& convert) {
+  Filled<Key> converted(numbers.size());
+  core::parallel_parts(numbers.size(), std::uint64_t{1} << 16, [&](std::uint64_t begin, std::uint64_t end) {
+    std::transform(numbers.begin() + begin, numbers.begin() + end, converted.begin() + begin, convert);
+  });
+  return upload(device, converted);
+}
+
+/// The thresholds of a plan, as kernels take them with this guess.
+device::Memory upload_thresholds(device::Device& device, const Plan& plan, Guess guess);
 
 /// What is counted: the slots of a plan, or (`plan` null) the bytes of `channels` interleaved channels.
 struct Problem {

@@ -23,6 +23,8 @@ namespace {
 // An error of a guess must be below half, so that only one edge has to be compared.
 constexpr double kMaxTolerance = 0.49;
 constexpr std::uint64_t kGrain = std::uint64_t{1} << 14;  // edges that a thread takes at once
+constexpr std::uint64_t kChecked = 1024;                  // edges between two looks at whether they are even
+constexpr std::uint64_t kManyThresholds = std::uint64_t{1} << 17;
 // Where the arithmetic rounds by adding a large constant, numbers must be smaller than it by two bits.
 constexpr std::uint64_t kMaxFloatEdges = std::uint64_t{1} << 21;
 
@@ -125,23 +127,81 @@ Element Plan::element() const noexcept {
 }
 
 void Plan::make_thresholds(const Bins& bins) {
+  const std::span<const double> edges = bins.edges();
   core::visit(type_, [&](auto element) {
     using T = decltype(element);
     if constexpr (std::is_floating_point_v<T>) {
-      thresholds_.resize(bins.edges().size());
-      core::parallel_parts(thresholds_.size(), kGrain, [&](std::uint64_t begin, std::uint64_t end) {
-        for (std::uint64_t i = begin; i < end; ++i) thresholds_[i] = *threshold<T>(bins.edges()[i], i == bins.count());
+      thresholds_.resize(edges.size());
+      core::parallel_parts(bins.count(), kGrain, [&](std::uint64_t begin, std::uint64_t end) {
+        for (std::uint64_t i = begin; i < end; ++i) thresholds_[i] = *threshold<T>(edges[i], false);
       });
+      thresholds_.back() = *threshold<T>(edges.back(), true);
     } else if constexpr (std::is_integral_v<T>) {
-      thresholds_.reserve(bins.edges().size());
-      for (std::size_t i = 0; i < bins.edges().size(); ++i) {
-        const auto key = threshold<T>(bins.edges()[i], i == bins.count());
+      thresholds_.reserve(edges.size());
+      for (std::size_t i = 0; i < edges.size(); ++i) {
+        const auto key = threshold<T>(edges[i], i == bins.count());
         if (!key) break;
         thresholds_.push_back(*key);
       }
     }
   });
 }
+
+namespace {
+
+// How far real() (see Even) of some thresholds, and of the keys before them, is on the wrong side of their indices: a threshold must lie
+// above, the key before it below. Distances below 1 are exact in Real. In lanes and without branches, so that compilers make vectors of it.
+template <class T>
+class WrongSide {
+ public:
+  explicit WrongSide(const Even& even) : even_(even), top_(static_cast<Real>(even.top)) {}
+
+  // Of thresholds from number `first` on.
+  void add(std::span<const std::uint64_t> thresholds, std::uint64_t first) {
+    const auto count = static_cast<std::int32_t>(thresholds.size()), index = static_cast<std::int32_t>(first);
+    Lanes lanes;  // not this object's own, which the compiler could not keep in registers
+    std::ranges::fill(lanes.below, Real{-1});
+    std::int32_t i = 0;
+    for (; i + kLanes <= count; i += kLanes) {
+      for (std::int32_t lane = 0; lane < kLanes; ++lane) add_one(thresholds[i + lane], index + i + lane, lanes, lane);
+    }
+    for (; i < count; ++i) add_one(thresholds[i], index + i, lanes, 0);
+    for (std::int32_t lane = 0; lane < kLanes; ++lane) {
+      if (!(lanes.zero[lane] == 0)) widest_ = 1;
+      if (lanes.above[lane] > 0) widest_ = std::max(widest_, lanes.above[lane]);
+      widest_ = std::max(widest_, lanes.below[lane]);
+    }
+  }
+  // The greatest distance, below 0 where there is none; 1 where some real() is no number.
+  double widest() const { return widest_; }
+
+ private:
+  using Real = std::conditional_t<std::is_same_v<T, double>, double, float>;
+  static constexpr std::int32_t kLanes = 32;  // enough for a loop that is not unrolled
+  struct Lanes {
+    Real above[kLanes] = {}, below[kLanes] = {};
+    Real zero[kLanes] = {};  // NaN where some real() is
+  };
+
+  [[gnu::always_inline]] void add_one(std::uint64_t key, std::int32_t index, Lanes& lanes, std::int32_t lane) const {
+    const Real at = static_cast<Real>(index), above = at - bounded(key);
+    Real below = bounded(key - 1) - at;
+    if constexpr (std::is_integral_v<T>) below = key == 0 ? Real{-1} : below;  // 0 has no predecessor
+    lanes.zero[lane] += (above - above) + (below - below);
+    lanes.above[lane] = above > lanes.above[lane] ? above : lanes.above[lane];
+    lanes.below[lane] = below > lanes.below[lane] ? below : lanes.below[lane];
+  }
+  [[gnu::always_inline]] Real bounded(std::uint64_t key) const {
+    const auto real = static_cast<Real>(real_of<T>(even_, key));
+    const Real low = real < Real{-0.5} ? Real{-0.5} : real;
+    return top_ < low ? top_ : low;
+  }
+
+  const Even& even_;
+  Real top_, widest_ = -1;
+};
+
+}  // namespace
 
 void Plan::find_even(const Bins& bins) {
   if (thresholds_.empty()) return;
@@ -161,26 +221,22 @@ void Plan::find_even(const Bins& bins) {
   core::visit(type_, [&](auto element) {
     using T = decltype(element);
     if constexpr (std::is_arithmetic_v<T>) {
-      double widest = -1, widest_last = -1;  // of the distances on the wrong side; below 0: none
+      const std::span<const std::uint64_t> all(thresholds_);
+      const std::uint64_t inner = std::min<std::uint64_t>(all.size(), bins.count());  // without the last edge
+      double widest = -1, widest_last = -1;                                            // of all distances; below 0: none
+      if (inner < all.size()) {
+        WrongSide<T> last(even);
+        last.add(all.subspan(inner), inner);
+        widest_last = last.widest();
+      }
       std::mutex mutex;
-      core::parallel_parts(thresholds_.size(), kGrain, [&](std::uint64_t begin, std::uint64_t end) {
-        double part = -1, part_last = -1;
-        for (std::uint64_t i = begin; i < end; ++i) {
-          for (const std::uint64_t key : {thresholds_[i], thresholds_[i] - 1}) {
-            if (key > thresholds_[i]) continue;  // 0 has no predecessor
-            const double real = real_of<T>(even, key);
-            const double beyond = std::clamp(real, -0.5, even.top) - static_cast<double>(i);
-            double wrong = key == thresholds_[i] ? -beyond : beyond;  // a threshold must lie above, the key before it below
-            if (std::isnan(real)) wrong = 1;
-            if (wrong < 0 || (wrong == 0 && key == thresholds_[i])) continue;
-            double& most = i == bins.count() ? part_last : part;
-            most = std::max(most, wrong);
-          }
-          if (std::max(part, part_last) > kMaxTolerance) break;
+      core::parallel_parts(inner, kGrain, [&](std::uint64_t begin, std::uint64_t end) {
+        WrongSide<T> part(even);
+        for (std::uint64_t i = begin; i < end && part.widest() <= kMaxTolerance; i += kChecked) {
+          part.add(all.subspan(i, std::min(kChecked, end - i)), i);
         }
         const std::lock_guard lock(mutex);
-        widest = std::max(widest, part);
-        widest_last = std::max(widest_last, part_last);
+        widest = std::max(widest, part.widest());
       });
       if (std::max(widest, widest_last) > kMaxTolerance) return;
       // Greater than the distance, also in float32, in which the loops compare it.
@@ -221,13 +277,12 @@ class TrieMaker {
     trie_.span = thresholds.back() - trie_.first;
   }
 
-  // Divides the root into cells by key, and counts the thresholds of each cell.
+  // Divides the root into cells by key.
   void divide_keys() {
     trie_.by_value = false;
     const auto width = static_cast<std::uint32_t>(std::bit_width(trie_.span));
     trie_.shift = width - std::min(width, root_bits());
-    counts_.assign((trie_.span >> trie_.shift) + 1, 0);
-    for (const std::uint64_t threshold : thresholds_) ++counts_[(threshold - trie_.first) >> trie_.shift];
+    cells_ = (trie_.span >> trie_.shift) + 1;
   }
   bool divide_values() {
     const float low = value_at(0), high = value_at(trie_.span);
@@ -236,26 +291,47 @@ class TrieMaker {
     trie_.top = static_cast<float>(std::uint32_t{1} << root_bits());
     trie_.scale = trie_.top / (high - low);
     if (!std::isfinite(low) || !std::isfinite(high) || !std::isfinite(high - low) || !std::isfinite(trie_.scale)) return false;
-    counts_.assign((std::size_t{1} << root_bits()) + 1, 0);
-    for (const std::uint64_t threshold : thresholds_) ++counts_[cell_of(value_at(threshold - trie_.first), trie_)];
+    cells_ = (std::uint64_t{1} << root_bits()) + 1;
     return true;
   }
   // The sum over all thresholds of the number of thresholds in their cell.
   double crowd() const {
     double sum = 0;
-    for (const std::size_t count : counts_) sum += static_cast<double>(count) * static_cast<double>(count);
+    std::mutex mutex;
+    core::parallel_parts(thresholds_.size(), kGrain, [&](std::uint64_t begin, std::uint64_t end) {
+      double part = 0;
+      for_cells(begin, end, [&](std::uint64_t, std::size_t first, std::size_t last) {
+        const auto count = static_cast<double>(last - first);
+        part += count * count;
+      });
+      const std::lock_guard lock(mutex);
+      sum += part;  // of integers below 2^53: exact
+    });
     return sum;
   }
 
   // Builds the other levels; false where some nodes did not fit.
   bool make() {
-    trie_.words.resize(counts_.size());
-    std::size_t begin = 0;
-    for (std::uint64_t cell = 0; cell < counts_.size(); ++cell) {
-      const std::size_t end = begin + counts_[cell];
-      const std::uint32_t made = end - begin > kFew ? word(first_of(cell), first_of(cell + 1) - 1, begin, end) : leaf(begin, end);
-      trie_.words[cell] = made;
-      begin = end;
+    trie_.words.resize(cells_);
+    std::vector<Crowded> crowded;
+    std::mutex mutex;
+    core::parallel_parts(thresholds_.size(), kGrain, [&](std::uint64_t begin, std::uint64_t end) {
+      std::vector<Crowded> found;
+      std::uint64_t next = begin == 0 ? 0 : cell_at(begin - 1) + 1;  // the cell after those that are written
+      for_cells(begin, end, [&](std::uint64_t cell, std::size_t first, std::size_t last) {
+        for (; next < cell; ++next) trie_.words[next] = leaf(first, first);
+        if (last - first > kFew) found.push_back({cell, first, last});
+        trie_.words[next++] = leaf(first, last);
+      });
+      const std::lock_guard lock(mutex);
+      crowded.insert(crowded.end(), found.begin(), found.end());
+    });
+    const std::size_t size = thresholds_.size();
+    for (std::uint64_t cell = cell_at(size - 1) + 1; cell < cells_; ++cell) trie_.words[cell] = leaf(size, size);
+    std::ranges::sort(crowded, {}, &Crowded::cell);
+    for (const Crowded& node : crowded) {
+      const std::uint32_t made = word(first_of(node.cell, node.begin), first_of(node.cell + 1, node.end) - 1, node.begin, node.end);
+      trie_.words[node.cell] = made;  // which may have reallocated the words
     }
     while (next_ < open_.size()) {
       const Open node = open_[next_++];
@@ -269,6 +345,11 @@ class TrieMaker {
   static constexpr std::size_t kFew = 2;
   static constexpr std::uint32_t kMaxBits = 22;  // the integers of a float, less a bit
 
+  // A cell of the root with more than kFew thresholds.
+  struct Crowded {
+    std::uint64_t cell;
+    std::size_t begin, end;
+  };
   // A node whose cells are not filled in yet: its offsets, the index of its first cell, its thresholds.
   struct Open {
     std::uint64_t first, last;
@@ -284,10 +365,36 @@ class TrieMaker {
     return std::bit_cast<float>(float_bits_of(static_cast<std::uint32_t>(trie_.first + offset)));
   }
 
-  // The least offset in this cell of the root or a later one; span + 1 if there is none.
-  std::uint64_t first_of(std::uint64_t cell) const {
-    if (!trie_.by_value) return cell < counts_.size() ? cell << trie_.shift : trie_.span + 1;
-    std::uint64_t low = 0, high = trie_.span + 1;
+  // The root's cell of threshold number `index`.
+  std::uint64_t cell_at(std::size_t index) const {
+    const std::uint64_t offset = thresholds_[index] - trie_.first;
+    return trie_.by_value ? cell_of(value_at(offset), trie_) : offset >> trie_.shift;
+  }
+  // Calls body(cell, begin, end) for the thresholds of each cell of the root whose first one is in [begin, end).
+  template <class Body>
+  void for_cells(std::size_t begin, std::size_t end, const Body& body) const {
+    std::size_t first = begin;
+    if (first != 0) {
+      const std::uint64_t before = cell_at(first - 1);
+      while (first < end && cell_at(first) == before) ++first;
+    }
+    if (first == end) return;
+    std::uint64_t cell = cell_at(first);
+    while (first < end) {
+      std::size_t last = first + 1;
+      std::uint64_t next = cell;
+      while (last < thresholds_.size() && (next = cell_at(last)) == cell) ++last;
+      body(cell, first, last);
+      first = last;
+      cell = next;
+    }
+  }
+  // The least offset in this cell of the root or a later one, span + 1 if there is none; `index`: of the first threshold there.
+  std::uint64_t first_of(std::uint64_t cell, std::size_t index) const {
+    if (!trie_.by_value) return cell < cells_ ? cell << trie_.shift : trie_.span + 1;
+    // After the threshold before.
+    std::uint64_t low = index == 0 ? 0 : thresholds_[index - 1] - trie_.first + 1;
+    std::uint64_t high = index == thresholds_.size() ? trie_.span + 1 : thresholds_[index] - trie_.first;
     while (low < high) {
       const std::uint64_t middle = low + (high - low) / 2;
       if (cell_of(value_at(middle), trie_) >= cell) {
@@ -341,7 +448,7 @@ class TrieMaker {
   std::uint32_t extra_;  // bits of a node in addition to one cell per threshold
   bool whole_ = true;
   Trie trie_;
-  std::vector<std::size_t> counts_;
+  std::uint64_t cells_ = 0;  // of the root
   std::vector<Open> open_;
   std::size_t next_ = 0;
 };
@@ -352,8 +459,8 @@ Trie Plan::trie(std::uint64_t most, bool by_value) const {
     none.words = {0};
     return none;
   }
-  // More cells mean fewer steps and comparisons: takes as many as fit.
-  for (std::uint32_t extra = 3;; --extra) {
+  // More cells mean fewer steps and comparisons: takes as many as fit, and of many thresholds few enough to stay in a cache.
+  for (std::uint32_t extra = thresholds_.size() > kManyThresholds ? 1 : 3;; --extra) {
     TrieMaker maker(thresholds_, std::min<std::uint64_t>(most, Trie::kLow), extra);
     const bool values = by_value && type_ == DType::float32 && maker.divide_values();
     const double crowd = values ? maker.crowd() : 0;

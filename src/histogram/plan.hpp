@@ -15,6 +15,10 @@
 
 namespace samesum::binning {
 
+/// Numbers of which there may be millions: all cores write them right after they are made.
+template <class T>
+using Filled = std::vector<T, detail::Uninitialized<T>>;
+
 /// The representation of samples of 32 and 64 bits.
 enum class Element { integer32, integer64, float32, float64 };
 
@@ -52,7 +56,7 @@ struct Trie {
   float low = 0;
   float scale = 0;
   float top = 0;
-  std::vector<std::uint32_t> words;  ///< beginning with the root's cells
+  Filled<std::uint32_t> words;  ///< beginning with the root's cells
 };
 
 /// The plan for samples of one type.
@@ -77,7 +81,7 @@ class Plan {
   // Require !by_value().
   Element element() const noexcept;
   /// Ascending; only thresholds that some value of the type reaches: at most slots() - 2. Without any, every sample is in slot 0.
-  const std::vector<std::uint64_t>& thresholds() const noexcept { return thresholds_; }
+  const Filled<std::uint64_t>& thresholds() const noexcept { return thresholds_; }
   /// No value where the guess would be too imprecise.
   const std::optional<Even>& even() const noexcept { return even_; }
   /// A trie of at most `most` words, at least one; where they do not suffice, leaves have more thresholds. `by_value`: whether the first
@@ -92,7 +96,7 @@ class Plan {
 
   DType type_;
   std::uint64_t slots_;
-  std::vector<std::uint64_t> thresholds_;
+  Filled<std::uint64_t> thresholds_;
   std::vector<std::uint32_t> pattern_slots_;
   std::optional<Bins> failing_;        // bins whose formula fails at some patterns
   std::vector<std::uint32_t> faults_;  // of each pattern

@@ -283,9 +283,10 @@ struct Product::State {
       device::Device& queue = device.implementation();
       const std::lock_guard lock(queue.mutex());
       std::shared_ptr<DeviceProduct> product = take_product(queue, data.type(), skip(), options.tuning);
-      product_tree::append(data, skip(), product->level(), tree,
-                           [&](View whole) { append_on_device(whole, queue, *product, tree, report); });
+      const int level = product->level();
       queue.plans().give_back(product_name(data.type(), skip(), options.tuning), std::move(product));
+      product_tree::append(data, skip(), level, tree,
+                           [&](View whole) { append_on_device(whole, queue, skip(), options.tuning, tree, report); });
     } else {
       on_cpu(data, [&](std::uint32_t threads) {
         product_tree::append(data, skip(), kBlockLevel, tree, [&](View whole) { append_blocks(whole, skip(), threads, tree); });

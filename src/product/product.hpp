@@ -77,9 +77,10 @@ class DeviceProduct {
 std::string product_name(DType type, bool skip, const Tuning& options);
 std::shared_ptr<DeviceProduct> take_product(device::Device& device, DType type, bool skip, const Tuning& options);
 
-/// Appends whole tiles of data in host memory, in chunks that fit into the device. Requires tree.size() to be a multiple of a tile.
+/// Appends whole tiles of data in host memory, in chunks that fit into the device. Requires tree.size() to be a multiple of a tile, and that
+/// the device's mutex is held.
 template <class T>
-void append_on_device(View data, device::Device& device, DeviceProduct& product, Tree<T>& tree, Report& report);
+void append_on_device(View data, device::Device& device, bool skip, const Tuning& tuning, Tree<T>& tree, Report& report);
 
 /// Appends whole tiles of an array on the device, which follow one another from a multiple of 16 bytes on.
 template <class T>

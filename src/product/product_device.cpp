@@ -3,6 +3,7 @@
 #include "product/product.hpp"
 
 #include "core/chunks.hpp"
+#include "device/memory/upload.hpp"
 #include "reduce/device/launcher.hpp"
 
 #include <samesum/error.hpp>
@@ -13,6 +14,8 @@
 #include <bit>
 #include <memory>
 #include <mutex>
+#include <span>
+#include <vector>
 
 namespace samesum::product_tree {
 namespace {
@@ -22,7 +25,6 @@ constexpr std::uint32_t kCpuGroupSize = 16;
 constexpr std::uint32_t kLoads = 8;
 constexpr std::uint32_t kCpuLoads = 1;
 constexpr std::uint32_t kUnitSize = 1024;  // work-items on a compute unit, where the device cannot tell
-constexpr std::uint64_t kChunkBytes = std::uint64_t{256} << 20;
 
 constexpr bool is_wide(DType type) { return type == DType::float64; }
 constexpr std::uint32_t elements_per_load(DType type) { return static_cast<std::uint32_t>(16 / size_of(type)); }
@@ -44,29 +46,6 @@ void require(const DeviceInfo& info, Capability capability) {
   if (info.has(capability)) return;
   throw Error(ErrorKind::device, fmt::format("{} cannot give this product the bits that all devices give it: it lacks {} ({})",
                                              info.selector, name_of(capability), info.why_not(capability)));
-}
-
-// The largest piece of data that is copied to the device at once: whole tiles.
-std::uint64_t chunk_elements(const DeviceInfo& info, DType type, std::uint64_t tile) {
-  return std::max<std::uint64_t>(std::min(kChunkBytes, info.max_allocation_bytes) / size_of(type) / tile, 1) * tile;
-}
-
-// Uploads host data in chunks: for each of them launch(memory, part), then collect(part), which waits.
-template <class Launch, class Collect>
-void for_chunks(View data, device::Device& device, std::uint64_t tile, Report& report, const Launch& launch, const Collect& collect) {
-  const std::uint64_t chunk = std::min(chunk_elements(device.info(), data.type(), tile), data.size());
-  const device::Memory memory = device.allocate(chunk * size_of(data.type()));
-  for (std::uint64_t first = 0; first < data.size(); first += chunk) {
-    const View part = data.part(first, std::min(chunk, data.size() - first));
-    const device::Mark start = device.mark();
-    device.write(memory, 0, part.data(), part.bytes());
-    const device::Mark uploaded = device.mark();
-    launch(memory, part);
-    const device::Mark done = device.mark();
-    collect(part);
-    report.upload_seconds += device.seconds_between(start, uploaded);
-    report.seconds += device.seconds_between(uploaded, done);
-  }
 }
 
 }  // namespace
@@ -145,13 +124,21 @@ void DeviceProduct::collect(Tree<T>& tree) {
 }
 
 template <class T>
-void append_on_device(View data, device::Device& device, DeviceProduct& product, Tree<T>& tree, Report& report) {
-  const int level = product.level();
-  for_chunks(
-      data, device, std::uint64_t{1} << level, report,
-      [&](const device::Memory& memory, View part) { product.launch(memory, part.size() >> level, tree.size()); },
-      [&](View) { product.collect(tree); });
-  report.configuration = product.text();
+void append_on_device(View data, device::Device& device, bool skip, const Tuning& tuning, Tree<T>& tree, Report& report) {
+  if (data.size() == 0) return;
+  // What a launch leaves belongs to its DeviceProduct: one for each lane.
+  std::vector<std::shared_ptr<DeviceProduct>> products{take_product(device, data.type(), skip, tuning)};
+  const int level = products[0]->level();
+  const std::uint64_t chunk = device::chunk_size(device.info(), data.type(), data.size(), std::uint64_t{1} << level), begin = tree.size();
+  if (device::upload_lanes(data.size(), chunk) > 1) products.push_back(take_product(device, data.type(), skip, tuning));
+  device::for_uploaded(
+      device, std::span(&data, 1), chunk, &report,
+      [&](std::size_t lane, std::span<const device::Memory> memories, std::uint64_t first, std::uint64_t count) {
+        products[lane]->launch(memories[0], count >> level, begin + first);
+      },
+      [&](std::size_t lane, std::uint64_t, std::uint64_t) { products[lane]->collect(tree); });
+  report.configuration = products[0]->text();
+  for (std::shared_ptr<DeviceProduct>& product : products) device.plans().give_back(product_name(data.type(), skip, tuning), std::move(product));
 }
 
 template <class T>
@@ -174,8 +161,8 @@ std::shared_ptr<DeviceProduct> take_product(device::Device& device, DType type, 
 
 template void DeviceProduct::collect<float>(Tree<float>&);
 template void DeviceProduct::collect<double>(Tree<double>&);
-template void append_on_device<float>(View, device::Device&, DeviceProduct&, Tree<float>&, Report&);
-template void append_on_device<double>(View, device::Device&, DeviceProduct&, Tree<double>&, Report&);
+template void append_on_device<float>(View, device::Device&, bool, const Tuning&, Tree<float>&, Report&);
+template void append_on_device<double>(View, device::Device&, bool, const Tuning&, Tree<double>&, Report&);
 template void append_on_device<float>(const device::Run&, device::Device&, DeviceProduct&, Tree<float>&, Report&);
 template void append_on_device<double>(const device::Run&, device::Device&, DeviceProduct&, Tree<double>&, Report&);
 
@@ -235,16 +222,21 @@ void multiply_on_host(View part, const Tuning& tuning, IntegerProduct& product) 
 
 void multiply_on_device(View data, device::Device& device, const Tuning& tuning, IntegerProduct& product, Report& report) {
   const std::lock_guard lock(device.mutex());
-  std::shared_ptr<IntegerProducts> kernel = take_integers(device, data.type(), tuning);
-  std::uint32_t groups = 0;
-  for_chunks(
-      data, device, kernel->tile(), report,
-      [&](const device::Memory& memory, View part) { groups = kernel->launch(memory, 0, part.size()); },
-      [&](View part) {
-        if (!kernel->collect(groups, product)) multiply_on_host(part, tuning, product);
+  if (data.size() == 0) return;
+  std::vector<std::shared_ptr<IntegerProducts>> kernels{take_integers(device, data.type(), tuning)};  // one for each lane
+  const std::uint64_t chunk = device::chunk_size(device.info(), data.type(), data.size(), kernels[0]->tile());
+  if (device::upload_lanes(data.size(), chunk) > 1) kernels.push_back(take_integers(device, data.type(), tuning));
+  std::uint32_t groups[2] = {};
+  device::for_uploaded(
+      device, std::span(&data, 1), chunk, &report,
+      [&](std::size_t lane, std::span<const device::Memory> memories, std::uint64_t, std::uint64_t count) {
+        groups[lane] = kernels[lane]->launch(memories[0], 0, count);
+      },
+      [&](std::size_t lane, std::uint64_t first, std::uint64_t count) {
+        if (!kernels[lane]->collect(groups[lane], product)) multiply_on_host(data.part(first, count), tuning, product);
       });
-  report.configuration = kernel->text();
-  device.plans().give_back(integers_name(data.type(), tuning), std::move(kernel));
+  report.configuration = kernels[0]->text();
+  for (std::shared_ptr<IntegerProducts>& kernel : kernels) device.plans().give_back(integers_name(data.type(), tuning), std::move(kernel));
 }
 
 void multiply_on_device(const device::Run& data, DType type, const samesum::Device& device, const Tuning& tuning, IntegerProduct& product,
@@ -257,7 +249,7 @@ void multiply_on_device(const device::Run& data, DType type, const samesum::Devi
   }
   std::vector<std::byte> bytes;
   // Parts, as one that does not fit into 64 bits comes to the host.
-  const std::uint64_t most = chunk_elements(device.info(), type, kernel->tile());
+  const std::uint64_t most = device::chunk_size(device.info(), type, data.count, kernel->tile());
   for (std::uint64_t first = 0; first < data.count; first += most) {
     const device::Run part = data.part(first, std::min(most, data.count - first));
     bool done = false;

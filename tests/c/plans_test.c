@@ -21,6 +21,59 @@ static void (*function_of(const char* name))(void) {
 /* The record that a plan of sums left in device memory, by whatever reads that. */
 typedef samesum_sum_record read_record(void* results, void* context);
 
+/* Products, pairs and formulas. */
+static void other_plans_of(samesum_device* device, void* memory, void* results, const double* x, uint64_t size, read_record* read,
+                           void* context) {
+  const samesum_array there = {.data = memory, .type = SAMESUM_FLOAT64, .rank = 1, .shape = &size, .device = device};
+  const samesum_array here = doubles(x, &size);
+  const uint64_t few = 3;
+  const samesum_array few_there = {.data = memory, .type = SAMESUM_FLOAT64, .rank = 1, .shape = &few, .device = device};
+  const samesum_array few_here = doubles(x, &few);
+  samesum_value expected = {0}, number = {0};
+  samesum_plan *products = NULL, *pairs = NULL, *map = NULL;
+
+  OK(samesum_plan_new(device, SAMESUM_PLAN_PRODUCT, SAMESUM_FLOAT64, size, 0, NULL, &products));
+  OK(samesum_plan_enqueue(products, &few_there, NULL, NULL, 0));
+  OK(samesum_plan_product(products, &number));
+  OK(samesum_product(&few_here, NULL, &expected));
+  CHECK(number.type == SAMESUM_FLOAT64 && number.real == expected.real && number.real != 0);
+  OK(samesum_plan_enqueue(products, &few_there, NULL, results, sizeof(samesum_product_record)));
+  CHECK(read(results, context).value == expected.real);
+  CHECK(samesum_plan_product(NULL, &number) == SAMESUM_USAGE);
+
+  samesum_pairs_problem problem = {0};
+  problem.size = sizeof problem;
+  problem.f = "absdiff";
+  problem.reduction = "max";
+  double found[3] = {0}, wanted[3] = {0};
+  const samesum_array to = doubles(found, &few), to_wanted = doubles(wanted, &few);
+  OK(samesum_plan_new_pairs(device, &problem, SAMESUM_FLOAT64, size, NULL, &pairs));
+  CHECK(samesum_plan_pairs(pairs, &to) == SAMESUM_USAGE);
+  OK(samesum_plan_enqueue(pairs, &few_there, &there, NULL, 0));
+  OK(samesum_plan_pairs(pairs, &to));
+  OK(samesum_pairs(&few_here, &here, &problem, NULL, &to_wanted));
+  CHECK(memcmp(found, wanted, sizeof found) == 0 && found[0] > 0);
+  OK(samesum_plan_enqueue(pairs, &few_there, &there, results, sizeof found));
+  CHECK(read(results, context).value == wanted[0]);
+  CHECK(samesum_plan_product(pairs, &number) == SAMESUM_USAGE);
+
+  const samesum_input inputs[] = {{"x", there}};
+  samesum_statistics* statistics = NULL;
+  double sum = 0, exact = 0;
+  OK(samesum_plan_new_map(device, "x/2", inputs, 1, size, NULL, &map));
+  OK(samesum_plan_enqueue_arrays(map, &there, 1, NULL, 0));
+  OK(samesum_plan_statistics(map, &statistics));
+  OK(samesum_statistics_sum(statistics, 0, &sum));
+  OK(samesum_sum_map("x/2", &(samesum_input){"x", here}, 1, NULL, &exact));
+  INFORMATIVE(exact);
+  CHECK(sum == exact);
+  CHECK(samesum_plan_enqueue_arrays(map, &there, 0, NULL, 0) == SAMESUM_USAGE);
+  samesum_statistics_free(statistics);
+  samesum_plan_free(products);
+  samesum_plan_free(pairs);
+  samesum_plan_free(map);
+}
+
 static void plans_of(samesum_device* device, void* memory, void* results, const double* x, uint64_t size, read_record* read,
                      void* context) {
   if (!samesum_device_has(device, "fp64") || !samesum_device_has(device, "kernels")) return;
@@ -50,9 +103,10 @@ static void plans_of(samesum_device* device, void* memory, void* results, const 
   OK(samesum_plan_enqueue(products, &there, &there, results, sizeof(samesum_sum_record)));
   CHECK(read(results, context).value == expected);
   samesum_plan* none = NULL;
-  CHECK(samesum_plan_new(device, (samesum_operation)9, SAMESUM_FLOAT64, size, 0, NULL, &none) == SAMESUM_USAGE && none == NULL);
+  CHECK(samesum_plan_new(device, (samesum_operation)99, SAMESUM_FLOAT64, size, 0, NULL, &none) == SAMESUM_USAGE && none == NULL);
   samesum_plan_free(sums);
   samesum_plan_free(products);
+  other_plans_of(device, memory, results, x, size, read, context);
 }
 
 static samesum_sum_record read_opencl(void* results, void* context) {

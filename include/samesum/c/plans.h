@@ -2,6 +2,7 @@
 #ifndef SAMESUM_C_PLANS_H
 #define SAMESUM_C_PLANS_H
 
+#include <samesum/c/groups.h>
 #include <samesum/c/histograms.h>
 
 #ifdef __cplusplus
@@ -15,8 +16,9 @@ typedef struct samesum_plan samesum_plan;
 typedef enum samesum_operation SAMESUM_C_ENUM {
   SAMESUM_PLAN_SUM,       /* its record in device memory: samesum_sum_record */
   SAMESUM_PLAN_DOT,       /* of two arrays; its record: samesum_sum_record */
-  SAMESUM_PLAN_EXTREMA,   /* its record: samesum_extrema_record */
-  SAMESUM_PLAN_STATISTICS /* as samesum_statistics_collect(); its record: samesum_statistics_record */
+  SAMESUM_PLAN_EXTREMA,    /* its record: samesum_extrema_record */
+  SAMESUM_PLAN_STATISTICS, /* as samesum_statistics_collect(); its record: samesum_statistics_record */
+  SAMESUM_PLAN_PRODUCT     /* as samesum_product(); its record: samesum_product_record */
 } samesum_operation;
 
 typedef struct samesum_sum_record {
@@ -25,6 +27,13 @@ typedef struct samesum_sum_record {
   float value32;     /* rounded once to float32 */
   uint32_t overflow; /* of integers: 1 where the sum needs more than 64 bits */
 } samesum_sum_record;
+
+typedef struct samesum_product_record {
+  double value;      /* of floats; of integers 0 */
+  int64_t integer;   /* of integers: the product, or its bits where they are unsigned */
+  uint32_t overflow; /* of integers: 1 where the product needs more than 64 bits */
+  uint32_t reserved; /* 0 */
+} samesum_product_record;
 
 typedef struct samesum_extrema_record {
   uint64_t min;       /* the element, in the first bytes */
@@ -50,15 +59,28 @@ SAMESUM_C_API samesum_status samesum_plan_new(samesum_device* device, samesum_op
 /* Its record: bins + 3 counts as uint64, of the elements below all bins, in each bin, above all, and of NaNs. */
 SAMESUM_C_API samesum_status samesum_plan_new_histogram(samesum_device* device, const samesum_bins* bins, samesum_type type, uint64_t size,
                                                         const samesum_options* options, samesum_plan** plan);
-/* `b`: the second array of a dot product, else NULL. Does not wait. `record`: where in device memory the record goes, of which there are
- * `record_bytes`; NULL: nowhere, ask for the result. */
+/* All pairs of about `size` elements of A and of B. Weights and further inputs are copied here. Its record: C, one result after the other. */
+SAMESUM_C_API samesum_status samesum_plan_new_pairs(samesum_device* device, const samesum_pairs_problem* problem, samesum_type type,
+                                                    uint64_t size, const samesum_options* options, samesum_plan** plan);
+/* Statistics of what a formula gives for each element of its inputs, of which the names, the types and the numbers count; samesum_plan_enqueue_arrays()
+ * takes the arrays, in this order. Its record: samesum_statistics_record. */
+SAMESUM_C_API samesum_status samesum_plan_new_map(samesum_device* device, const char* formula, const samesum_input* inputs, size_t count,
+                                                  uint64_t size, const samesum_options* options, samesum_plan** plan);
+/* `b`: the second array of a dot product or of pairs, else NULL. Does not wait. `record`: where in device memory the record goes, of which
+ * there are `record_bytes`; NULL: nowhere, ask for the result. */
 SAMESUM_C_API samesum_status samesum_plan_enqueue(samesum_plan* plan, const samesum_array* a, const samesum_array* b, void* record,
                                                   uint64_t record_bytes);
-/* The result of the latest enqueue(), for which it waits. A handle is the caller's. */
+/* The same for any number of arrays. */
+SAMESUM_C_API samesum_status samesum_plan_enqueue_arrays(samesum_plan* plan, const samesum_array* arrays, size_t count, void* record,
+                                                         uint64_t record_bytes);
+/* The result of the latest enqueue(), for which it waits; of products, extrema and pairs of the latest one without a record. A handle is the
+ * caller's. */
 SAMESUM_C_API samesum_status samesum_plan_sum(const samesum_plan* plan, samesum_accumulator** result);
 SAMESUM_C_API samesum_status samesum_plan_dot(const samesum_plan* plan, double* result);
-SAMESUM_C_API samesum_status samesum_plan_statistics(const samesum_plan* plan, samesum_statistics** result); /* of extrema too */
+SAMESUM_C_API samesum_status samesum_plan_product(const samesum_plan* plan, samesum_value* result);
+SAMESUM_C_API samesum_status samesum_plan_statistics(const samesum_plan* plan, samesum_statistics** result); /* of extrema and formulas too */
 SAMESUM_C_API samesum_status samesum_plan_histogram(const samesum_plan* plan, samesum_histogram** result);
+SAMESUM_C_API samesum_status samesum_plan_pairs(const samesum_plan* plan, const samesum_array* to);
 SAMESUM_C_API void samesum_plan_free(samesum_plan* plan);
 
 #ifdef __cplusplus

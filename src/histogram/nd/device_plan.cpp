@@ -7,21 +7,17 @@ namespace samesum::binning {
 DevicePlan::DevicePlan(device::Device& device, const Plan& plan)
     : plan_(plan), doubles_(plan.type() == DType::float64 && device.info().has(Capability::fp64)), group_size_(group_size(device.info())) {
   if (plan.by_value()) {
-    thresholds_ = upload<std::uint32_t>(device, plan.pattern_slots());
+    thresholds_ = upload(device, plan.pattern_slots());
     words_ = device.allocate(16);
     return;
   }
-  std::vector<std::uint64_t> thresholds = plan.thresholds();
   guess_ = Guess::even;
   if (!guesses_evenly(device.info(), plan)) {
     trie_ = plan.trie(Trie::kLow, device.info().has(Capability::denormals));
     guess_ = trie_.by_value ? Guess::trie_by_value : Guess::trie;
-    if (trie_.by_value) {
-      for (std::uint64_t& threshold : thresholds) threshold = float_bits_of(static_cast<std::uint32_t>(threshold));
-    }
   }
-  thresholds_ = size_of(plan.type()) == 8 ? upload<std::uint64_t>(device, thresholds) : upload<std::uint32_t>(device, thresholds);
-  words_ = upload<std::uint32_t>(device, trie_.words);
+  thresholds_ = upload_thresholds(device, plan, guess_);
+  words_ = upload(device, trie_.words);
 }
 
 device::Source DevicePlan::source(std::string_view file, std::vector<std::pair<std::string, std::string>> defines) const {

@@ -1,6 +1,6 @@
 // Sums, dot products and statistics of whole arrays on a device that runs kernels: arrays in host memory chunk by chunk, arrays in its own memory
 // part by part; and values of a formula.
-#include "core/array/pack.hpp"
+#include "device/memory/upload.hpp"
 #include "reduce/collect.hpp"
 #include "reduce/device/collect_device.hpp"
 #include "reduce/sum_device.hpp"
@@ -12,6 +12,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,25 +20,23 @@
 namespace samesum::statistics {
 namespace {
 
-// Large enough for full speed, small enough for any device.
-constexpr std::uint64_t kChunkBytes = std::uint64_t{256} << 20;
+void tell(const DevicePass& pass, Report* report) {
+  if (report == nullptr) return;
+  report->variant = pass.entry();
+  report->configuration = pass.configuration();
+}
 
-// The times of chunks or parts.
+// The times of launches over parts of what lies on the device.
 class Times {
  public:
   Times(device::Device& device, Report* report) : device_(device), report_(report) {}
-  /// Before the upload, between upload and launch, and after the launch.
+  /// Before a launch and after it.
   void mark() {
     if (report_ != nullptr) marks_.push_back(device_.mark());
   }
   void tell(const DevicePass& pass) const {
-    if (report_ == nullptr) return;
-    report_->variant = pass.entry();
-    report_->configuration = pass.configuration();
-    for (std::size_t i = 0; i + 2 < marks_.size(); i += 3) {
-      report_->upload_seconds += device_.seconds_between(marks_[i], marks_[i + 1]);
-      report_->seconds += device_.seconds_between(marks_[i + 1], marks_[i + 2]);
-    }
+    statistics::tell(pass, report_);
+    for (std::size_t i = 0; i + 1 < marks_.size(); i += 2) report_->seconds += device_.seconds_between(marks_[i], marks_[i + 1]);
   }
 
  private:
@@ -46,49 +45,21 @@ class Times {
   std::vector<device::Mark> marks_;
 };
 
-// Runs a pass over host data, and over `b` if that is not null, chunk by chunk; calls `take` with the results in order. Everything exists twice:
-// while the device works on one chunk, the next one is uploaded, and results are read one chunk later.
+// Runs a pass over host data, and over `b` if that is not null, chunk by chunk; calls `take` with the results in order.
 template <class Take>
 void for_chunks(View a, const View* b, device::Device& device, const CollectOptions& options, Report* report, const Take& take) {
-  const std::uint64_t element = size_of(a.type());
-  const std::uint64_t most = std::min(kChunkBytes, device.info().max_allocation_bytes) / element;
-  const std::uint64_t chunk = std::max<std::uint64_t>(std::min(most, a.size()), 1);
-  struct Lane {
-    DevicePass pass;
-    device::Memory a, b;
-    bool busy = false;
-  };
-  std::vector<Lane> lanes;
-  for (std::uint64_t i = 0; i < (a.size() > chunk ? 2 : 1); ++i) {
-    const device::Memory first = device.allocate(chunk * element), second = b != nullptr ? device.allocate(chunk * element) : first;
-    lanes.push_back({DevicePass(device, a.type(), options, b != nullptr, chunk), first, second});
-  }
-  std::vector<std::byte> packed(a.contiguous() && (b == nullptr || b->contiguous()) ? 0 : chunk * element);
-  const auto upload = [&](const device::Memory& to, View part) {
-    if (part.size() == 0) return;
-    if (!part.contiguous()) part = core::pack(part, packed.data());
-    device.write(to, 0, part.data(), part.bytes());
-  };
-  const auto collect = [&](Lane& lane) {
-    if (std::exchange(lane.busy, false)) take(lane.pass.result());
-  };
-  Times times(device, report);
-  std::size_t turn = 0;
-  for (std::uint64_t first = 0; first == 0 || first < a.size(); first += chunk) {
-    Lane& lane = lanes[turn++ % lanes.size()];
-    const std::uint64_t count = std::min(chunk, a.size() - first);
-    collect(lane);
-    times.mark();
-    upload(lane.a, a.part(first, count));
-    if (b != nullptr) upload(lane.b, b->part(first, count));
-    times.mark();
-    const auto stride = static_cast<std::int64_t>(element);
-    lane.pass.launch({lane.a, count, stride, 0}, {lane.b, count, stride, 0});
-    times.mark();
-    lane.busy = true;
-  }
-  for (std::size_t i = 0; i < lanes.size(); ++i) collect(lanes[turn++ % lanes.size()]);
-  times.tell(lanes.front().pass);
+  const View both[] = {a, b != nullptr ? *b : a};
+  const std::uint64_t chunk = device::chunk_size(device.info(), a.type(), a.size());
+  const auto stride = static_cast<std::int64_t>(size_of(a.type()));
+  std::vector<DevicePass> passes;
+  for (std::size_t lane = 0; lane < device::upload_lanes(a.size(), chunk); ++lane) passes.emplace_back(device, a.type(), options, b != nullptr, chunk);
+  device::for_uploaded(
+      device, std::span(both, b != nullptr ? 2 : 1), chunk, report,
+      [&](std::size_t lane, std::span<const device::Memory> memories, std::uint64_t, std::uint64_t count) {
+        passes[lane].launch({memories.front(), count, stride, 0}, {memories.back(), count, stride, 0});
+      },
+      [&](std::size_t lane, std::uint64_t, std::uint64_t) { take(passes[lane].result()); });
+  tell(passes.front(), report);
 }
 
 // The same for arrays in device memory; `b` is `a` if there is only one. The pass is kept for the next call of its kind.
@@ -105,7 +76,6 @@ void for_parts(const device::Run& a, const device::Run& b, DType type, bool two,
   Times times(device, report);
   for (std::uint64_t first = 0; first == 0 || first < a.count; first += most) {
     const std::uint64_t count = std::min(most, a.count - first);
-    times.mark();
     times.mark();
     pass->launch(a.part(first, count), b.part(first, count));
     times.mark();
@@ -136,7 +106,6 @@ void for_terms(Terms& terms, const CollectOptions& options, std::uint64_t most, 
       pass = device.plans().take<DevicePass>(name);
       if (!pass) pass = std::make_shared<DevicePass>(device, term.code, options, size);
     }
-    times.mark();
     times.mark();
     pass->launch(term);
     times.mark();
