@@ -1,7 +1,7 @@
 // A formula with the arrays and parameters of one call.
 #pragma once
 
-#include "formula/evaluate.hpp"
+#include "formula/cpu/evaluate.hpp"
 #include "formula/program.hpp"
 
 #include <samesum/formula.hpp>

@@ -1,5 +1,5 @@
 // The operations of formulas that are no operators of C, or whose C has undefined cases: one source for kernels and for the host
-// (evaluate_simd.cpp), so that values have the same bits. `error` receives the bits of Fault (program.hpp).
+// (cpu/evaluate_simd.cpp), so that values have the same bits. `error` receives the bits of Fault (program.hpp).
 
 #define FAULT_OVERFLOW 1u
 #define FAULT_DIVISION 2u

@@ -1,5 +1,5 @@
 // Type inference: from a tree whose names mean something to operations on numbers.
-#include "formula/evaluate.hpp"
+#include "formula/cpu/evaluate.hpp"
 #include "formula/program.hpp"
 #include "formula/ranges.hpp"
 #include "formula/shapes.hpp"

@@ -2,8 +2,8 @@
 #include <samesum/histogram.hpp>
 
 #include "core/array/array_blocks.hpp"
-#include "core/float_environment.hpp"
 #include "core/array/pack.hpp"
+#include "core/float_environment.hpp"
 #include "core/parallel.hpp"
 #include "core/progress.hpp"
 #include "core/reports.hpp"
@@ -12,7 +12,7 @@
 #include "device/memory/run.hpp"
 #include "histogram/bin_formula.hpp"
 #include "histogram/count.hpp"
-#include "histogram/histogram_cpu.hpp"
+#include "histogram/cpu/count.hpp"
 #include "histogram/histogram_device.hpp"
 
 #include <fmt/format.h>

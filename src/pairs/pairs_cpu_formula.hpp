@@ -1,7 +1,7 @@
 // f by a formula, for one x and many y at a time.
 #pragma once
 
-#include "formula/evaluate.hpp"
+#include "formula/cpu/evaluate.hpp"
 #include "pairs/pairs_formula.hpp"
 
 #include <algorithm>

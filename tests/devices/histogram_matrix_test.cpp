@@ -1,7 +1,7 @@
 // Every variant × device × type × number of bins × kind of data. That takes minutes where kernels are compiled for a CPU: without
 // SAMESUM_TESTS=whole each type and number of bins has one kind of data, chosen cyclically, and the device's default variant.
 #include "device/device.hpp"
-#include "histogram/histogram_cpu.hpp"
+#include "histogram/cpu/count.hpp"
 #include "histogram/histogram_device.hpp"
 #include "histogram/plan.hpp"
 #include "support/histograms.hpp"

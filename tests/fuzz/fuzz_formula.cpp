@@ -1,7 +1,7 @@
 // Formulas from texts of any kind: nothing but Error may come out of them, the canonical form is the same formula, values do not depend on
 // how blocks are cut nor on what is known of the ranges of integers, and what is printed for kernels has no word of the text.
 #include "formula/bound.hpp"
-#include "formula/evaluate.hpp"
+#include "formula/cpu/evaluate.hpp"
 #include "formula/print.hpp"
 #include "formula/syntax.hpp"
 #include "support/fuzz.hpp"

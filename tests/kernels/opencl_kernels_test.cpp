@@ -29,8 +29,7 @@ namespace samesum::device {
 namespace {
 
 /// Kernels for sub-groups, which no OpenCL device has.
-const std::set<std::string> kOfSubgroups{"reduce/small/elements_float32.cl", "reduce/small/elements_float64.cl",
-                                         "reduce/small/elements_integer.cl", "reduce/small/small_sum.cl",
+const std::set<std::string> kOfSubgroups{"reduce/small/elements_integer.cl", "reduce/small/small_sum.cl",
                                          "reduce/small/sum_integers.cl",     "reduce/small/sums_float32.cl",
                                          "reduce/small/sums_float64.cl",     "reduce/small/products_float32.cl",
                                          "reduce/small/products_float64.cl", "reduce/device/extremes_small.cl"};

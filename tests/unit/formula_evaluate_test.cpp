@@ -1,5 +1,5 @@
 // Every operator and function of formulas on the CPU, against MPFR and integers of 128 bits; arrays of any shape; integer errors.
-#include "formula/evaluate.hpp"
+#include "formula/cpu/evaluate.hpp"
 #include "selftest/cases.hpp"
 
 #include <samesum/error.hpp>

@@ -1,7 +1,7 @@
 // Histograms on the CPU: samesum with two threads beside a plain loop of one thread, OpenCV and numpy, on the same data in one run.
-#include "ladder/timing.hpp"
-#include "histogram/histogram_cpu.hpp"
+#include "histogram/cpu/count.hpp"
 #include "histogram/plan.hpp"
+#include "ladder/timing.hpp"
 
 #include <samesum/bench_histogram.hpp>
 #include <samesum/histogram.hpp>
@@ -16,8 +16,8 @@
 
 namespace {
 
-using samesum::DType;
 using samesum::Array;
+using samesum::DType;
 using Counts = std::vector<std::uint64_t>;
 
 constexpr std::uint32_t kThreads = 2;

@@ -1,7 +1,7 @@
 // Operators whose elements may be combined in any order: associative and commutative ones that cannot fail give the same bits by any tree.
 #pragma once
 
-#include "formula/evaluate.hpp"
+#include "formula/cpu/evaluate.hpp"
 #include "formula/program.hpp"
 #include "formula/ranges.hpp"
 

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "core/view.hpp"
+#include "histogram/cpu/slots.hpp"
 #include "histogram/plan.hpp"
-#include "histogram/slots_cpu.hpp"
 
 #include <samesum/array.hpp>
 #include <samesum/histogram.hpp>

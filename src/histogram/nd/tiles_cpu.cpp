@@ -2,9 +2,9 @@
 #include "histogram/nd/tiles.hpp"
 
 #include "core/array/array_blocks.hpp"
-#include "core/chunks.hpp"
 #include "core/array/pack.hpp"
-#include "histogram/slots_cpu.hpp"
+#include "core/chunks.hpp"
+#include "histogram/cpu/slots.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -6,7 +6,7 @@
 #include "core/parallel.hpp"
 #include "core/view.hpp"
 #include "device/kernels/program.hpp"
-#include "histogram/histogram_cpu.hpp"
+#include "histogram/cpu/count.hpp"
 #include "histogram/histogram_device.hpp"
 #include "ladder/ceiling/reader.hpp"
 #include "ladder/histogram/bins.hpp"

@@ -4,7 +4,6 @@
 #include "core/view.hpp"
 #include "reduce/cpu/extremes_cpu.hpp"
 #include "reduce/cpu/products.hpp"
-#include "reduce/cpu/sum_cpu_integers.hpp"
 #include "reduce/cpu/sum_cpu_partial.hpp"
 
 #include <samesum/statistics.hpp>

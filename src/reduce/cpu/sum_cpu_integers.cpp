@@ -6,7 +6,7 @@
 #define HWY_TARGET_INCLUDE "reduce/cpu/sum_cpu_integers.cpp"
 #include <hwy/foreach_target.h>  // must come before highway.h
 
-#include "reduce/cpu/sum_cpu_integers.hpp"
+#include "reduce/cpu/sum_cpu_partial.hpp"
 
 #include <hwy/highway.h>
 

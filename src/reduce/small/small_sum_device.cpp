@@ -51,10 +51,9 @@ std::vector<std::string_view> files_of(DType type, Terms terms) {
     return files;
   }
   if (terms == Terms::elements && type == DType::float32) {
-    add({"reduce/small/elements_float32.cl", "reduce/small/fixed_point.h", "reduce/small/sums_float32.cl"});
+    add({"reduce/small/fixed_point.h", "reduce/small/sums_float32.cl"});
   } else if (terms == Terms::elements) {
-    add({"reduce/small/elements_float64.cl", "reduce/small/running_sum.h", "reduce/small/fixed_point.h", "reduce/small/anchored_sum.h",
-         "reduce/small/sums_float64.cl"});
+    add({"reduce/small/running_sum.h", "reduce/small/fixed_point.h", "reduce/small/anchored_sum.h", "reduce/small/sums_float64.cl"});
   } else if (type == DType::float64) {
     add({"reduce/small/running_sum.h", "reduce/small/fixed_point.h", "reduce/small/products_float64.cl"});
   } else {
@@ -70,7 +69,7 @@ std::string_view entry_of(DType type) { return is_integer(type) ? "sum_integers"
 
 }  // namespace
 
-// As in elements_*.cl and products_*.cl.
+// As in sums_*.cl, products_*.cl and elements_integer.cl.
 SmallSumEntries small_sum_entries(DType type, Terms terms) {
   const auto entries = [](int base, std::uint32_t bits, int lower_bits = 0, int first_bits = 0, std::uint32_t fixed_words = 2) {
     return SmallSumEntries{base, (bits + 31) / 32 + 2, lower_bits, std::max(first_bits, lower_bits), fixed_words};

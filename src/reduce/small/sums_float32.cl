@@ -1,8 +1,16 @@
 // Sums of float32 in registers, for small_sum.cl: added up as float64, once rounded down and once up. If both sums are equal, they are exact: once
-// different, they stay different.
+// different, they stay different. Rows of eight exponents.
+#define ELEMENT uint
+#define ELEMENTS_PER_LOAD 4
+#define ROW_BITS 8
+#define ROW_BASE EXACT_FLOAT32_SHIFT
+#define ROWS 34
+#define ABSENT 0x80000000u, 0x80000000u, 0x80000000u, 0x80000000u
 #define REAL float
 #define REALS (LOADS * ELEMENTS_PER_LOAD)  // of a tile that a work-item holds
 #define SUMS 1                             // float64 numbers of a work-item's share
+
+FN uint is_special(uint x) { return !is_finite_f32(x); }
 
 typedef struct {
   double down, up;

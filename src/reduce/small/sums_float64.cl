@@ -1,6 +1,14 @@
-// Sums of float64 in registers, for small_sum.cl, after running_sum.h, fixed_point.h and anchored_sum.h.
+// Sums of float64 in registers, for small_sum.cl, after running_sum.h, fixed_point.h and anchored_sum.h. Rows of sixteen exponents.
+#define ELEMENT ulong
+#define ELEMENTS_PER_LOAD 2
+#define ROW_BITS 16
+#define ROW_BASE 0
+#define ROWS 133
+#define ABSENT 0, 0x80000000u, 0, 0x80000000u
 #define REAL double
 #define REALS (LOADS * ELEMENTS_PER_LOAD)  // of a tile that a work-item holds
+
+FN uint is_special(uint high) { return (high & 0x7ff00000u) == 0x7ff00000u; }
 
 FN REAL real_of(ELEMENT x, ELEMENT y) { return as_double(x); }
 

@@ -33,7 +33,7 @@ class SlotFinder {
   std::optional<Trie> trie_;
 };
 
-/// The slots of `count` float32 or float64 at any alignment, of a plan with even() (histogram_cpu_loops.cpp).
+/// The slots of `count` float32 or float64 at any alignment, of a plan with even() (loops.cpp).
 void even_slots(const std::byte* from, std::size_t count, const Plan& plan, std::uint32_t* slots);
 
 }  // namespace samesum::binning

@@ -2,11 +2,11 @@
 #include "core/simd.hpp"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "histogram/histogram_cpu_loops.cpp"
+#define HWY_TARGET_INCLUDE "histogram/cpu/loops.cpp"
 #include <hwy/foreach_target.h>  // must come before highway.h
 
-#include "histogram/histogram_cpu.hpp"
-#include "histogram/slots_cpu.hpp"
+#include "histogram/cpu/count.hpp"
+#include "histogram/cpu/slots.hpp"
 
 #include <hwy/highway.h>
 

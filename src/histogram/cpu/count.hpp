@@ -21,7 +21,7 @@ std::vector<std::uint64_t> count_bytes_on_cpu(View data, std::uint32_t channels,
 /// counted on either side, which is why the library does not use it.
 void count_plainly(View data, double low, double high, std::uint32_t bins, std::uint64_t* counts);
 
-// --- loops for one thread (histogram_cpu_loops.cpp)
+// --- loops for one thread (loops.cpp)
 
 /// 256 counters in several copies, so that successive equal bytes do not depend on each other; with counters of byte pairs for data with
 /// few values.

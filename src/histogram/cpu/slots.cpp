@@ -1,4 +1,4 @@
-#include "histogram/slots_cpu.hpp"
+#include "histogram/cpu/slots.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -39,7 +39,7 @@ class Slots {
     }
   }
 
-  // Of integers: those of floats are vectors' (histogram_cpu_loops.cpp).
+  // Of integers: those of floats are vectors' (loops.cpp).
   std::uint32_t even(Bits bits) const {
     const Even& guess = *plan_.even();
     const float real = real_of_key(key_of(bits), static_cast<Bits>(guess.first), static_cast<float>(guess.scale));

@@ -4,11 +4,11 @@
 #include "core/simd.hpp"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "formula/evaluate_simd.cpp"
+#define HWY_TARGET_INCLUDE "formula/cpu/evaluate_simd.cpp"
 #include <hwy/foreach_target.h>  // must come before highway.h
 
 #include "device/dialect/host.h"
-#include "formula/evaluate.hpp"
+#include "formula/cpu/evaluate.hpp"
 
 #include <hwy/highway.h>
 

@@ -1,8 +1,8 @@
-#include "histogram/histogram_cpu.hpp"
+#include "histogram/cpu/count.hpp"
 
 #include "core/array/pack.hpp"
 #include "core/chunks.hpp"
-#include "histogram/slots_cpu.hpp"
+#include "histogram/cpu/slots.hpp"
 
 #include <tbb/info.h>
 

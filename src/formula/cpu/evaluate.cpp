@@ -1,4 +1,4 @@
-#include "formula/evaluate.hpp"
+#include "formula/cpu/evaluate.hpp"
 
 #include "core/visit.hpp"
 
