@@ -121,9 +121,20 @@ python: $(BUILD)/build.ninja $(PYTHON_TOOLS)/ready
 	@cmake --preset $(PRESET) --log-level=WARNING -DSAMESUM_PYTHON_MODULE=ON -DPython_EXECUTABLE=$(CURDIR)/$(PYTHON_TOOLS)/bin/python
 	@cmake --build --preset $(PRESET) --target samesum_python
 
-wheel: python kernels
-	@cmake --build --preset $(PRESET) --target samesum_program
-	@tools/wheel.py $(BUILD) build/dist
+# Builds that run on glibc 2.28 and newer; the kernels are those of the machine's own build.
+OLD_GLIBC := build/old-glibc
+
+$(OLD_GLIBC)/flags.cmake: | packages
+	@tools/old-glibc/prepare.sh $(OLD_GLIBC)
+
+WHEEL_BUILD := build/wheel-$(PYTHON)
+
+wheel: kernels $(PYTHON_TOOLS)/ready $(OLD_GLIBC)/flags.cmake
+	@cmake --preset release -B $(WHEEL_BUILD) -C $(OLD_GLIBC)/flags.cmake --log-level=WARNING -DSAMESUM_TESTS=OFF -DSAMESUM_MPI=OFF \
+	  -DSAMESUM_PYTHON_MODULE=ON -DPython_EXECUTABLE=$(CURDIR)/$(PYTHON_TOOLS)/bin/python
+	@cmake --build $(WHEEL_BUILD) --target samesum_python samesum_program
+	@[ ! -e $(BUILD)/cuda-kernels ] || cp $(BUILD)/cuda-kernels $(WHEEL_BUILD)/
+	@tools/wheel.py $(WHEEL_BUILD) build/dist
 
 clean:
 	rm -rf build

@@ -4,7 +4,7 @@
 
 // Uses the C library's cached CPUID results. Virtual machines trap CPUID, so repeating the queries at program start, as the compiler's own
 // functions do, takes a tenth of a millisecond and more.
-#if __has_include(<sys/platform/x86.h>)
+#if __has_include(<sys/platform/x86.h>) && !defined(SAMESUM_OLD_GLIBC)
 #include <sys/platform/x86.h>
 #define HAS(name, feature) CPU_FEATURE_ACTIVE(feature)
 #else
