@@ -44,16 +44,17 @@ def main():
         if (build / "cuda-kernels").exists():  # compiled ahead, found beside the module and the program
             shutil.copy(build / "cuda-kernels", package / "cuda-kernels")
         libraries = package / "lib"
-        libraries.mkdir()
         module = next(package.glob("_core*.so"))
         own = [module, package / "samesum"]
-        for name, path in sorted({pair for file in own for pair in needed(file)}):
+        for name, path in sorted({pair for file in own for pair in needed(file)}):  # none, where all is linked in
+            libraries.mkdir(exist_ok=True)
             shutil.copy(path, libraries / name, follow_symlinks=True)
             os.chmod(libraries / name, 0o755)
-        bundled = list(libraries.iterdir())
+        bundled = list(libraries.glob("*"))
         for path in own + bundled:
             subprocess.run(["strip", "--strip-unneeded", path], check=True)
-            subprocess.run(["patchelf", "--set-rpath", "$ORIGIN" if path in bundled else "$ORIGIN/lib", path], check=True)
+            if bundled:
+                subprocess.run(["patchelf", "--set-rpath", "$ORIGIN" if path in bundled else "$ORIGIN/lib", path], check=True)
         python = re.search(r"cpython-(\d+)", module.name)
         tag = ("cp" + python[1] + "-cp" + python[1] if python else "cp312-abi3") + "-manylinux_%d_%d_x86_64" % glibc(own + bundled)
         info = stage / f"samesum-{version}.dist-info"

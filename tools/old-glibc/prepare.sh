@@ -35,15 +35,18 @@ cmake -S onetbb-* -B build -G Ninja --log-level=WARNING -DCMAKE_BUILD_TYPE=Relea
 cmake --build build >/dev/null
 cmake --install build >/dev/null
 
+# Found before shared ones of the same name.
 libraries=/usr/lib/$(gcc -print-multiarch)
+for name in z zstd png16 jpeg; do ln -sf "$libraries/lib$name.a" "$folder/lib/"; done
+# What comes of static libraries is nobody else's.
 cat >"$folder/flags.cmake" <<FLAGS
 set(CMAKE_EXE_LINKER_FLAGS "$link" CACHE STRING "")
 set(CMAKE_SHARED_LINKER_FLAGS "$link -Wl,--exclude-libs,ALL" CACHE STRING "")
 set(CMAKE_MODULE_LINKER_FLAGS "$link -Wl,--exclude-libs,ALL" CACHE STRING "")
 set(SAMESUM_OLD_GLIBC ON CACHE BOOL "")
 set(TBB_DIR "$folder/tbb/lib/cmake/TBB" CACHE PATH "")
-set(ZLIB_LIBRARY $libraries/libz.a CACHE FILEPATH "")
-set(ZSTD_LIBRARY $libraries/libzstd.a CACHE FILEPATH "")
-set(PNG_LIBRARY $libraries/libpng16.a CACHE FILEPATH "")
-set(JPEG_LIBRARY $libraries/libjpeg.a CACHE FILEPATH "")
+set(ZLIB_LIBRARY "$folder/lib/libz.a" CACHE FILEPATH "")
+set(ZSTD_LIBRARY "$folder/lib/libzstd.a" CACHE FILEPATH "")
+set(PNG_LIBRARY "$folder/lib/libpng16.a" CACHE FILEPATH "")
+set(JPEG_LIBRARY "$folder/lib/libjpeg.a" CACHE FILEPATH "")
 FLAGS
