@@ -93,9 +93,14 @@ FN ulong mul_hi64(ulong a, ulong b) { return mul_hi(a, b); }
 // Floating-point addition. OpenCL C 1.2 has no atomic of its own for it: by PTX if the compiler takes it, else by compare-and-swap, which takes very
 // long if many work-items change one word. The order of the additions is not fixed.
 #if SAMESUM_DEVICE_FENCE && SAMESUM_FENCE_PTX
-FN void atomic_add_global_f32(GLOBAL float* p, float v) { asm volatile("red.relaxed.gpu.global.add.f32 [%0], %1;" ::"l"(p), "f"(v) : "memory"); }
+// The compiler fails where asm takes an operand that is a float: so its bits are passed.
+FN void atomic_add_global_f32(GLOBAL float* p, float v) {
+  asm volatile("{ .reg .f32 v; mov.b32 v, %1; red.relaxed.gpu.global.add.f32 [%0], v; }" ::"l"(p), "r"(as_uint(v)) : "memory");
+}
 #if SAMESUM_FP64
-FN void atomic_add_global_f64(GLOBAL double* p, double v) { asm volatile("red.relaxed.gpu.global.add.f64 [%0], %1;" ::"l"(p), "d"(v) : "memory"); }
+FN void atomic_add_global_f64(GLOBAL double* p, double v) {
+  asm volatile("{ .reg .f64 v; mov.b64 v, %1; red.relaxed.gpu.global.add.f64 [%0], v; }" ::"l"(p), "l"(as_ulong(v)) : "memory");
+}
 #endif
 #else
 FN void atomic_add_global_f32(GLOBAL float* p, float v) {
