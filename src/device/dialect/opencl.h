@@ -90,19 +90,8 @@ FN void clear_settled_global128(GLOBAL ulong* p) { p[0] = p[1] = 0; }
 
 FN ulong mul_hi64(ulong a, ulong b) { return mul_hi(a, b); }
 
-// Floating-point addition. OpenCL C 1.2 has no atomic of its own for it: by PTX if the compiler takes it, else by compare-and-swap, which takes very
-// long if many work-items change one word. The order of the additions is not fixed.
-#if SAMESUM_DEVICE_FENCE && SAMESUM_FENCE_PTX
-// The compiler fails where asm takes an operand that is a float: so its bits are passed.
-FN void atomic_add_global_f32(GLOBAL float* p, float v) {
-  asm volatile("{ .reg .f32 v; mov.b32 v, %1; red.relaxed.gpu.global.add.f32 [%0], v; }" ::"l"(p), "r"(as_uint(v)) : "memory");
-}
-#if SAMESUM_FP64
-FN void atomic_add_global_f64(GLOBAL double* p, double v) {
-  asm volatile("{ .reg .f64 v; mov.b64 v, %1; red.relaxed.gpu.global.add.f64 [%0], v; }" ::"l"(p), "l"(as_ulong(v)) : "memory");
-}
-#endif
-#else
+// Floating-point addition by compare-and-swap: OpenCL C 1.2 has no atomic of its own for it. The order of the additions is not fixed. The more
+// work-items change one word, the longer each takes.
 FN void atomic_add_global_f32(GLOBAL float* p, float v) {
   uint expected = 0;  // a guess: the first exchange tells
   for (;;) {
@@ -120,7 +109,6 @@ FN void atomic_add_global_f64(GLOBAL double* p, double v) {
     expected = found;
   }
 }
-#endif
 #endif
 
 // fence_device() orders this work-item's global writes before, and its reads after, for the whole device; the ordered addition does so

@@ -240,9 +240,19 @@ struct Planner {
     plan.configuration = fmt::format("groups={} group_size={}", groups, group_size);
   }
 
+  // By compare-and-swap one work-item succeeds at a time, and all others try again: the more there are, the longer it takes.
   void one_scalar() {
+    constexpr std::uint64_t kMaxExchanges = std::uint64_t{1} << 20;
+    const DeviceInfo& info = device.info();
+    const bool adds = options.operation == TextbookOperation::sum && (is_integer(type) || info.platform == "CUDA");
+    const bool exchanges = !adds && !info.is_cpu;
+    if (exchanges && size() > kMaxExchanges) {
+      throw Error(ErrorKind::usage, fmt::format("each element takes its turn by compare-and-swap, about a microsecond: at most {} elements "
+                                                "(--size 2^20)",
+                                                kMaxExchanges));
+    }
     const device::Kernel each = kernel("one_scalar");
-    const std::uint32_t groups = resident_groups(each, size(), 2048);
+    const std::uint32_t groups = exchanges ? 1 : resident_groups(each, size(), 2048);
     plan.result = allocate(1);
     plan.rounds.push_back({kernel("set_identity"), {1, 1}, {plan.result}, 0, 0, 1, 1, plan.result, 1});
     add(each, groups, {data, size(), plan.result}, plan.result, 1);
