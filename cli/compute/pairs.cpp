@@ -1,5 +1,6 @@
 // samesum pairs A.npy B.npy
 #include "command.hpp"
+#include "compute/pair_values.hpp"
 #include "input/elements.hpp"
 #include "input/input.hpp"
 #include "input/parameters.hpp"
@@ -8,9 +9,9 @@
 #include "output/printable.hpp"
 #include "output/progress.hpp"
 #include "output/result.hpp"
+#include "part/part.hpp"
 #include "usage.hpp"
 
-#include <samesum/array_file.hpp>
 #include <samesum/error.hpp>
 #include <samesum/pairs.hpp>
 
@@ -34,8 +35,27 @@ struct PairsOptions {
   bool fixed = false;
   PairsProblem pairs;
   Tuning tuning;
+  PartOptions part;
   ResultOptions result;
 };
+
+// What decides the values beside the files.
+Json how_of(const PairsOptions& options) {
+  return {{"f", options.f},
+          {"h", options.pairs.h},
+          {"softening", options.pairs.softening},
+          {"formula", options.formula},
+          {"reduce", options.reduction},
+          {"k", options.pairs.k},
+          {"combine", options.combine},
+          {"identity", options.identity},
+          {"finish", options.finish},
+          {"parameters", options.parameters},
+          {"repro", options.fixed},
+          {"accuracy", options.accuracy},
+          {"of_y", options.of_y.size()},
+          {"weights", !options.weights.empty()}};
+}
 
 // D, for an array of shape (X,) or (X, D).
 std::uint64_t components_of(const Elements& file) {
@@ -58,22 +78,23 @@ std::uint64_t count_of(const Elements& file, std::uint64_t components) { return 
 
 constexpr std::uint64_t kBlock = std::uint64_t{1} << 20;  // of x
 
-// Calls take(first, values) with the results of one block of A at a time, to bound memory.
+// Calls take(first, values) with the results for one block of x at a time, to bound memory; of `begin` to `end`.
 template <class Take>
-void in_blocks(const Elements& a, const Elements& b, const Device& device, const PairsOptions& options, const Take& take) {
+void in_blocks(const Elements& a, const Elements& b, const Device& device, const PairsOptions& options, std::uint64_t begin,
+               std::uint64_t end, const Take& take) {
   const auto start = std::chrono::steady_clock::now();
-  const std::uint64_t components = options.pairs.components, x = count_of(a, components);
-  const double pairs_in_all = static_cast<double>(x) * static_cast<double>(count_of(b, components));
+  const std::uint64_t components = options.pairs.components;
+  const double x = static_cast<double>(end - begin), pairs_in_all = x * static_cast<double>(count_of(b, components));
   const StatusLine progress;
-  for (std::uint64_t first = 0; first == 0 || first < x; first += kBlock) {
-    const std::uint64_t count = std::min(kBlock, x - first);
+  for (std::uint64_t first = begin; first == begin || first < end; first += kBlock) {
+    const std::uint64_t count = std::min(kBlock, end - first);
     const auto told = [&](const samesum::Progress& part) {
-      tell((static_cast<double>(first) + part.fraction() * static_cast<double>(count)) / static_cast<double>(x), pairs_in_all, start);
+      tell((static_cast<double>(first - begin) + part.fraction() * static_cast<double>(count)) / x, pairs_in_all, start);
     };
-    PairsResult result;
+    PairValues result{count, {}};
     try {
-      result = pairs(a.view().part(first * components, count * components), b.view(), options.pairs,
-                     {.device = device, .progress = told, .tuning = options.tuning});
+      result.values = pairs(a.view().part(first * components, count * components), b.view(), options.pairs,
+                            {.device = device, .progress = told, .tuning = options.tuning});
     } catch (const Error& error) {  // the library's message names arrays; adds their files
       const std::string counted = first == 0 ? "" : fmt::format(" (x counted from number {} on)", first);
       throw Error(error.kind(), fmt::format("{}, {}{}{}: {}{}", options.a, options.b, options.weights.empty() ? "" : ", ", options.weights,
@@ -81,44 +102,6 @@ void in_blocks(const Elements& a, const Elements& b, const Device& device, const
     }
     take(first, result);
   }
-}
-
-// Calls body(x, its values as Numbers) for each x; there are as many values for each.
-template <class Body>
-void for_each_x(std::uint64_t first, std::uint64_t count, const PairsResult& result, const Body& body) {
-  std::visit(
-      [&](const auto& values) {
-        using Value = typename std::decay_t<decltype(values)>::value_type;
-        const std::uint64_t each = count == 0 ? 0 : values.size() / count;
-        std::vector<Number> numbers;
-        for (std::uint64_t x = 0; x < count; ++x) {
-          numbers.clear();
-          for (const Value value : std::span(values).subspan(x * each, each)) {
-            if constexpr (std::is_integral_v<Value>) {
-              numbers.emplace_back(value);
-            } else {
-              numbers.emplace_back(value, sizeof value == 4 ? DType::float32 : DType::float64);
-            }
-          }
-          body(first + x, std::span<const Number>(numbers));
-        }
-      },
-      result);
-}
-
-// The values of an x, with `between` between them.
-std::string line_of(std::span<const Number> values, const ResultOptions& options, std::string_view between) {
-  std::vector<std::string> texts;
-  for (const Number& value : values) texts.push_back(options.text(value));
-  return fmt::format("{}", fmt::join(texts, between));
-}
-
-// "x,value", or of several "x,value0,value1".
-std::string csv_header(std::size_t values) {
-  if (values == 1) return "x,value\n";
-  std::string text = "x";
-  for (std::size_t k = 0; k < values; ++k) text += fmt::format(",value{}", k);
-  return text + "\n";
 }
 
 // What --combine, --identity and --finish say.
@@ -153,6 +136,9 @@ int run(Output& out, PairsOptions options) {
   std::vector<std::string> files = {options.a, options.b, options.weights};
   for (const std::string& text : options.of_y) files.push_back(named_files.emplace_back(split_named(text, "--of-y")).second);
   const OutputFile target(options.out, files);
+  if (!options.result.partial.empty() && !options.part.wanted()) refuse("--partial keeps the values of a part: --part K/N");
+  if (options.part.wanted() && target.wanted())
+    refuse("--part writes its values with --partial: 'merge' writes those of all parts with --out");
   if (target.wanted() && (options.result.plain || options.result.csv)) {
     throw Error(ErrorKind::usage, "--plain and --csv say how values are printed, and with --out they are not: leave one of them out");
   }
@@ -182,46 +168,52 @@ int run(Output& out, PairsOptions options) {
   };
 
   const std::uint64_t x = count_of(a, options.pairs.components), y = count_of(b, options.pairs.components);
-  DType type = a.type();   // of C: known when there is some of it
-  std::uint64_t each = 1;  // values of an x
-  const auto block_of_x = [&](std::uint64_t first) { return std::min(kBlock, x - first); };
-  const auto look_at = [&](const PairsResult& result) {
-    type = array_of(result).type();
-    each = x == 0 ? 1 : array_of(result).size() / block_of_x(0);
-  };
-  const double pairs_in_all = static_cast<double>(x) * static_cast<double>(y);
+  const std::optional<PartRange> part = options.part.wanted() ? std::optional(part_range(options.part, options.result, x)) : std::nullopt;
+  const std::uint64_t begin = part ? part->first : 0, end = part ? part->last : x;
+  const double pairs_in_all = static_cast<double>(end - begin) * static_cast<double>(y);
   // The device is chosen by work instead of bytes: a GPU computes a pair in at most the time in which the CPU reads a byte.
   const Device device = choose_device(options.device, static_cast<std::uint64_t>(std::min(pairs_in_all, 1e18)));
+  if (part) {
+    const PartialTarget to(options.result.partial, files);
+    PairValues all;
+    in_blocks(a, b, device, options, begin, end, [&](std::uint64_t, const PairValues& values) { all.merge(values); });
+    check_unchanged();
+    PartOf of = part->of;
+    of.work = {{"command", "pairs"}, {"files", Json::array()}, {"how", how_of(options)}};
+    const auto add = [&](const Elements& file) { of.work["files"].push_back(identity(file.name(), file.view())); };
+    add(a);
+    add(b);
+    if (weights) add(*weights);
+    for (const Elements& elements : of_y) add(elements);
+    to.save(out, {std::move(all), std::move(of)});
+    return kExitOk;
+  }
+  DType type = a.type();   // of C: known when there is some of it
+  std::uint64_t each = 1;  // values of an x
+  const auto look_at = [&](const PairValues& result) {
+    type = array_of(result.values).type();
+    each = result.each();
+  };
   const auto start = std::chrono::steady_clock::now();
   const std::string f = options.formula.empty() ? options.f : options.pairs.formula->to_string();
   const std::string reduction = options.pairs.combine ? options.pairs.combine->combine.to_string() : options.reduction;
   Json values = Json::array();
   if (target.wanted()) {
     target.write(out, [&](const OutputFile::Sink& sink) {
-      in_blocks(a, b, device, options, [&](std::uint64_t first, const PairsResult& result) {
+      in_blocks(a, b, device, options, 0, x, [&](std::uint64_t first, const PairValues& result) {
         if (first == 0) {
           look_at(result);
-          sink(npy_header(type, each == 1 ? std::vector{x} : std::vector{x, each}));
+          sink(npy_header_of(result, x));
         }
-        const Array view = array_of(result);
+        const Array view = array_of(result.values);
         sink({static_cast<const std::byte*>(view.data()), view.bytes()});
       });
       check_unchanged();
     });
   } else {
-    in_blocks(a, b, device, options, [&](std::uint64_t first, const PairsResult& result) {
+    in_blocks(a, b, device, options, 0, x, [&](std::uint64_t first, const PairValues& result) {
       if (first == 0) look_at(result);
-      if (first == 0 && options.result.csv) out.print("{}", csv_header(each));
-      for_each_x(first, block_of_x(first), result, [&](std::uint64_t index, std::span<const Number> numbers) {
-        if (options.result.json) {
-          Json* to = &values.emplace_back();
-          for (const Number& value : numbers) value.add_to(numbers.size() == 1 ? *to : to->emplace_back());
-        } else if (options.result.csv) {
-          out.print("{},{}\n", index, line_of(numbers, options.result, ","));
-        } else {
-          out.print("{}\n", line_of(numbers, options.result, " "));
-        }
-      });
+      print_pair_values(out, result, first, options.result, values);
     });
     check_unchanged();
   }
@@ -288,13 +280,14 @@ void add_pairs(CLI::App& program, Action& action) {
   command->add_option("--accuracy", options->accuracy, "of sums: fast (default), compensated, exact")->type_name("NAME");
   command->add_option("--weights", options->weights, ".npy: a factor for each y; in a formula it is w")->type_name("FILE");
   command->add_option("-o,--out", options->out, ".npy to write; else the values are printed")->type_name("FILE");
+  command->add_option("--part", options->part.part, "one of N equal parts of A: with --partial, for 'merge'")->option_text("K/N");
   command->add_option("--h", options->pairs.h, "of gaussian: exp(-|a-b|^2/h) (default 1)")->type_name("H");
   command->add_option("--softening", options->pairs.softening, "of invdist: 1/sqrt(|a-b|^2 + S^2) (default 0)")->type_name("S");
   command->add_option("--device", options->device, "cpu, opencl:0, cuda:0, auto (default)")->type_name("DEVICE");
   const CLI::Validator range = whole_number(1, 1u << 16);
   command->add_option("--group", options->tuning.group_size, "work-items of a group (OpenCL, CUDA)")->transform(range)->option_text("N");
   command->add_option("--threads", options->tuning.threads, "threads (CPU)")->transform(range)->option_text("N");
-  add_options(*command, options->result, kPlain | kJson | kCsv | kHex | kVerbose);
+  add_options(*command, options->result, kPlain | kJson | kCsv | kHex | kVerbose | kPartial);
   refuse_option(*command, "--nodata", "each element belongs to a vector: a weight of 0 (--weights) leaves a vector of B out of sums");
   refuse_option(*command, "--float32",
                 "the values have the type of A and B, of a formula of integers or of an operator its own, or are indices");
@@ -308,6 +301,7 @@ void add_pairs(CLI::App& program, Action& action) {
   samesum pairs A.npy B.npy --formula 'm/sqrt(sqdist(a,b))' --of-y m=masses.npy
   samesum pairs A.npy B.npy --formula '-sqdist(a,b)/h' --param h=2 --reduce logsumexp
   samesum pairs A.npy B.npy --f gaussian --combine 'a + b - a*b'
+  samesum pairs A.npy B.npy --part 1/2 --partial 1.part   # see merge --help
 
 C[x] = the reduction, over all y, of w[y] f(A[x], B[y]). The file C.npy is there
 whole or not at all, and written block by block: a result may be larger than the

@@ -35,13 +35,14 @@ constexpr std::string_view kHelp =
 
 A command of samesum, shared out over the ranks of MPI: each reads a part of the
 files, and rank 0 prints the answer, which has the bits of one process's.
-COMMAND is sum, stats, min, max, mean, var, std, norm, hist or dot, with its own
-options (samesum sum --help); the files are arrays: .npy, or raw numbers.
+COMMAND is sum, stats, min, max, mean, var, std, norm, hist, dot or pairs, with
+its own options (samesum sum --help); the files are arrays: .npy, or raw numbers.
 --checkpoint FILE: each rank keeps its own, with its number behind the name.
 
 Examples:
   mpirun -n 8 samesum-mpi sum big.npy
   mpirun -n 8 samesum-mpi hist --range 0 1 --csv big.npy
+  mpirun -n 8 samesum-mpi pairs A.npy B.npy -o C.npy
   srun -n 64 samesum-mpi stats --json part-*.npy --total
 )";
 
@@ -178,10 +179,11 @@ class Folder {
 };
 
 // On rank 0, which has its own part: merges and prints.
-int merge(const std::string& own, int ranks, const std::string& partial) {
+int merge(const std::string& own, int ranks, const std::string& partial, const std::string& array) {
   const Folder folder;
   std::vector<std::string> arguments{"merge"};
   if (!partial.empty()) arguments.insert(arguments.end(), {"--partial", partial});
+  if (!array.empty()) arguments.insert(arguments.end(), {"--out", array});
   bool stored = true;
   for (int rank = 0; rank < ranks; ++rank) {
     arguments.push_back(folder.write(rank, rank == 0 ? own : receive(rank)));
@@ -205,13 +207,19 @@ int work(std::vector<std::string> arguments, int rank, int ranks) {
   };
   const auto given = [&](std::string_view name) { return std::ranges::find(arguments, name) != arguments.end(); };
   if (given("--help") || given("-h")) return told(kHelp, 0);
-  constexpr std::array kCommands = {"sum", "stats", "min", "max", "argmin", "argmax", "mean", "var", "std", "norm", "hist", "dot"};
+  constexpr std::array kCommands = {"sum", "stats", "min", "max", "argmin", "argmax", "mean", "var", "std", "norm", "hist", "dot", "pairs"};
   if (arguments.empty() || std::ranges::find(kCommands, arguments.front()) == kCommands.end()) {
-    return told("samesum-mpi: COMMAND is one of sum, stats, min, max, argmin, argmax, mean, var, std, norm, hist, dot; --help tells more\n",
-                kUsage);
+    return told(
+        "samesum-mpi: COMMAND is one of sum, stats, min, max, argmin, argmax, mean, var, std, norm, hist, dot, pairs; --help tells more\n",
+        kUsage);
   }
   if (!take_option(arguments, "--part").empty()) return told("samesum-mpi: each rank has its part: leave out --part\n", kUsage);
   const std::string partial = take_option(arguments, "--partial"), checkpoint = take_option(arguments, "--checkpoint");
+  std::string array;  // what rank 0 writes of pairs
+  if (arguments.front() == "pairs") {
+    array = take_option(arguments, "--out");
+    if (array.empty()) array = take_option(arguments, "-o");
+  }
   const std::string part = std::to_string(rank + 1) + "/" + std::to_string(ranks);
   std::vector<std::string> mine{arguments.front(), "--part", part, "--partial", "-"};
   if (!checkpoint.empty()) mine.insert(mine.end(), {"--checkpoint", checkpoint + "." + std::to_string(rank + 1)});
@@ -230,7 +238,7 @@ int work(std::vector<std::string> arguments, int rank, int ranks) {
     return *bad;
   }
   std::fputs(outcome.error.c_str(), stderr);
-  if (rank == 0) return merge(outcome.out, ranks, partial);
+  if (rank == 0) return merge(outcome.out, ranks, partial, array);
   send(outcome.out, 0);
   return 0;
 }

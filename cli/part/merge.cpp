@@ -16,6 +16,7 @@ namespace {
 struct MergeOptions {
   std::vector<std::string> files;
   std::uint64_t ddof = 0;
+  std::string out;
   ResultOptions result;
 };
 
@@ -52,6 +53,7 @@ int print_whole(Output& out, const MergeOptions& options, const PartialResult& r
 int run(Output& out, const MergeOptions& options) {
   options.result.check();
   const PartialTarget target(options.result.partial, options.files);
+  const OutputFile array(options.out, options.files);
   std::vector<Partial> parts;
   for (const std::string& file : options.files) {
     parts.push_back(load_partial(file));
@@ -66,8 +68,9 @@ int run(Output& out, const MergeOptions& options) {
     Partial whole = joined(std::move(parts), options.files);
     if (options.ddof != 0) whole.of->print["ddof"] = options.ddof;
     target.save(out, {whole.result, std::nullopt});
-    return print_partial(out, whole, options.result);
+    return print_partial(out, whole, options.result, &array);
   }
+  if (array.wanted()) refuse("--out writes the array that parts of pairs give, and these are results of whole inputs");
   PartialResult total = parts.front().result;
   for (std::size_t i = 1; i < parts.size(); ++i) merge(total, parts[i].result, options.files.front(), options.files[i]);
   target.save(out, {total, std::nullopt});
@@ -79,10 +82,13 @@ int run(Output& out, const MergeOptions& options) {
 void add_merge(CLI::App& program, Action& action) {
   const auto options = std::make_shared<MergeOptions>();
   CLI::App* command = program.add_subcommand("merge", "One exact answer of partial results, from any number of machines");
-  command->add_option("PARTIAL", options->files, "files that '--partial' wrote: of sum, stats, hist, dot")->required()->option_text("...");
+  command->add_option("PARTIAL", options->files, "files that '--partial' wrote: of sum, stats, hist, dot, pairs")
+      ->required()
+      ->option_text("...");
   command->add_option("--ddof", options->ddof, "var, std: divide by n - N (default 0)")
       ->transform(whole_number(0, UINT64_MAX))
       ->option_text("N");
+  command->add_option("-o,--out", options->out, "of parts of pairs: .npy to write; else the values are printed")->type_name("FILE");
   add_options(*command, options->result, kNan | kFloat32 | kPlain | kJson | kCsv | kHex | kVerbose | kPartial);
   refuse_option(*command, "--nodata", "the elements are summed already: give it to 'samesum sum'");
   command->footer(R"(Examples:

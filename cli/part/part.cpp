@@ -92,21 +92,6 @@ class MappedInputs {
   std::vector<Array> arrays_;
 };
 
-// What a file is known by on any machine: its name without folders, its type and size, and a hash of samples of its elements.
-Json identity(const std::string& file, const Array& elements) {
-  constexpr std::uint64_t kSamples = 16, kSampleBytes = 4096;
-  const auto* const data = static_cast<const std::byte*>(elements.data());
-  std::uint64_t hash = elements.size();
-  for (std::uint64_t i = 0; i < kSamples && elements.bytes() != 0; ++i) {
-    const std::uint64_t size = std::min(kSampleBytes, elements.bytes());
-    hash = hash_of({data + scaled(i, elements.bytes() - size, kSamples - 1), size}, hash);
-  }
-  return Json{{"file", fs::path(file).filename().string()},
-              {"type", std::string(name_of(elements.type()))},
-              {"elements", elements.size()},
-              {"sample", fmt::format("{:016x}", hash)}};
-}
-
 std::string text_of(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 // "sum of big.npy".
@@ -214,6 +199,30 @@ std::vector<Array> slice_of(const std::vector<Array>& arrays, bool side_by_side,
 
 }  // namespace
 
+Json identity(const std::string& file, const Array& elements) {
+  constexpr std::uint64_t kSamples = 16, kSampleBytes = 4096;
+  const auto* const data = static_cast<const std::byte*>(elements.data());
+  std::uint64_t hash = elements.size();
+  for (std::uint64_t i = 0; i < kSamples && elements.bytes() != 0; ++i) {
+    const std::uint64_t size = std::min(kSampleBytes, elements.bytes());
+    hash = hash_of({data + scaled(i, elements.bytes() - size, kSamples - 1), size}, hash);
+  }
+  return Json{{"file", fs::path(file).filename().string()},
+              {"type", std::string(name_of(elements.type()))},
+              {"elements", elements.size()},
+              {"sample", fmt::format("{:016x}", hash)}};
+}
+
+PartRange part_range(const PartOptions& options, const ResultOptions& result, std::uint64_t count) {
+  if (result.partial.empty()) refuse("--part gives a part of the answer: name a file for it (--partial p3.sum), and merge all parts");
+  PartRange range{};
+  std::tie(range.of.part, range.of.parts) = parse_part(options.part);
+  range.of.print = json_of(result);
+  range.first = scaled(range.of.part - 1, count, range.of.parts);
+  range.last = scaled(range.of.part, count, range.of.parts);
+  return range;
+}
+
 void add_part(CLI::App& command, PartOptions& options) {
   command.add_option("--part", options.part, "one of N equal parts of the elements: with --partial, for 'merge'")->option_text("K/N");
   command.add_option("--checkpoint", options.checkpoint, "keep what is done here; the same command goes on from it")->type_name("FILE");
@@ -300,8 +309,9 @@ int run_part(Output& out, const Input& input, const std::string& device_name, co
 
 int run_part_of_files(Output& out, const Input& input, const PartOptions& options, const ResultOptions& result, PartOf of,
                       const std::function<PartialResult(std::span<const std::string>)>& compute) {
-  if (result.partial.empty()) refuse("--part gives a part of the answer: name a file for it (--partial p3.sum), and merge all parts");
-  std::tie(of.part, of.parts) = parse_part(options.part);
+  const std::uint64_t count = input.files.size();
+  const auto [mine, first, last] = part_range(options, result, count);
+  std::tie(of.part, of.parts, of.print) = std::tie(mine.part, mine.parts, mine.print);
   const PartialTarget target(result.partial, input.files);
   for (const std::string& file : input.files) {
     std::error_code error;
@@ -309,8 +319,6 @@ int run_part_of_files(Output& out, const Input& input, const PartOptions& option
     if (error || is_stream(file)) refuse(fmt::format("{}: is no file, and --part with --by shares out a list of files", shown_name(file)));
     of.work["files"].push_back({{"file", fs::path(file).filename().string()}, {"bytes", bytes}});
   }
-  of.print = json_of(result);
-  const std::uint64_t count = input.files.size(), first = scaled(of.part - 1, count, of.parts), last = scaled(of.part, count, of.parts);
   target.save(out, {compute(std::span(input.files).subspan(first, last - first)), of});
   if (out.terminal() || result.verbose) out.note(fmt::format("part {} of {}: {} of {} files", of.part, of.parts, last - first, count));
   return kExitOk;

@@ -39,6 +39,17 @@ struct PartWork {
   std::function<PartialResult(std::span<const Array>, const Device&)> reduce;
 };
 
+/// The part that `options` name of `count` things: which part it is, how the answer is printed, and where the part begins and ends.
+struct PartRange {
+  PartOf of;
+  std::uint64_t first, last;
+};
+/// @throws Error (usage) where --part is malformed, or there is no --partial.
+PartRange part_range(const PartOptions& options, const ResultOptions& result, std::uint64_t count);
+
+/// What a file is known by on any machine: its name without folders, its type and size, and a hash of samples of its elements.
+Json identity(const std::string& file, const Array& elements);
+
 /// @throws Error (usage) for several files that --total does not make one.
 void require_one_input(const Input& input);
 
@@ -58,6 +69,7 @@ void merge(PartialResult& into, const PartialResult& more, const std::string& na
 Partial joined(std::vector<Partial> parts, const std::vector<std::string>& names);
 
 /// Prints the answer as `of` says, and as `result` says beside.
-int print_partial(Output& out, const Partial& whole, ResultOptions result);
+/// An `array` is written instead of being printed, for results that are one; it has no name where none is wanted.
+int print_partial(Output& out, const Partial& whole, ResultOptions result, const OutputFile* array = nullptr);
 
 }  // namespace samesum::cli

@@ -1,9 +1,11 @@
 // The answers of parts that were merged, printed as the commands print theirs.
 #include "command.hpp"
+#include "compute/pair_values.hpp"
 #include "compute/statistics.hpp"
 #include "group/by.hpp"
 #include "hist/options.hpp"
 #include "part/part.hpp"
+#include "usage.hpp"
 
 #include <samesum/error.hpp>
 
@@ -48,11 +50,33 @@ int print_sum(Output& out, const Accumulator& sum, const std::vector<std::string
 
 }  // namespace
 
-int print_partial(Output& out, const Partial& whole, ResultOptions given) try {
+int print_partial(Output& out, const Partial& whole, ResultOptions given, const OutputFile* array) try {
   const PartOf& of = *whole.of;
   const ResultOptions result = joined(std::move(given), of.print);
   result.check();
   const std::string command = of.work.at("command").get<std::string>();
+  const bool is_array = command == "pairs", wanted = array != nullptr && array->wanted();
+  if (wanted && !is_array) refuse(fmt::format("--out writes the array that pairs give, and these are parts of {}", command));
+  if (is_array) {
+    const auto& values = as<PairValues>(whole);
+    if (wanted) {
+      const Array view = array_of(values.values);
+      array->write(out, {npy_header_of(values, values.x), {static_cast<const std::byte*>(view.data()), view.bytes()}});
+      return kExitOk;
+    }
+    Json all = Json::array();
+    print_pair_values(out, values, 0, result, all);
+    if (result.json) {
+      const Json& how = of.work.at("how");
+      const auto text = [&](const char* name) { return how.at(name).get<std::string>(); };
+      out.print("{}\n", to_text(Json{{"f", text("formula").empty() ? text("f") : text("formula")},
+                                     {"reduction", text("combine").empty() ? text("reduce") : text("combine")},
+                                     {"accuracy", text("accuracy")},
+                                     {"x", values.x},
+                                     {"values", std::move(all)}}));
+    }
+    return kExitOk;
+  }
   if (command == "by") {
     const Json& by = of.work.at("how");
     ByOptions options;

@@ -32,10 +32,10 @@ constexpr std::string_view kMagic = "\x89SSPA\r\n\x1a";
 constexpr std::uint64_t kVersion = 1;
 
 // The beginnings of the library's forms, in the order of PartialResult.
-constexpr std::array<std::string_view, 5> kForms = {"\x89SSUM\r\n\x1a", "\x89SSPR\r\n\x1a", "\x89SSST\r\n\x1a", "\x89SSHI\r\n\x1a",
-                                                    Grouped::kMagic};
-constexpr std::array<std::string_view, 5> kKinds = {"partial sum", "partial sum of products", "set of statistics", "histogram",
-                                                    "set of sums by key"};
+constexpr std::array<std::string_view, 6> kForms = {"\x89SSUM\r\n\x1a", "\x89SSPR\r\n\x1a", "\x89SSST\r\n\x1a",
+                                                    "\x89SSHI\r\n\x1a", Grouped::kMagic,    PairValues::kMagic};
+constexpr std::array<std::string_view, 6> kKinds = {"partial sum", "partial sum of products", "set of statistics",
+                                                    "histogram",   "set of sums by key",      "set of values of pairs"};
 
 bool begins(std::span<const std::byte> bytes, std::string_view magic) {
   return bytes.size() >= magic.size() && std::memcmp(bytes.data(), magic.data(), magic.size()) == 0;
@@ -55,6 +55,7 @@ PartialResult result_of(std::span<const std::byte> bytes) {
   if (begins(bytes, kForms[2])) return Statistics::deserialize(bytes);
   if (begins(bytes, kForms[3])) return Histogram::deserialize(bytes);
   if (begins(bytes, kForms[4])) return Grouped::deserialize(bytes);
+  if (begins(bytes, kForms[5])) return PairValues::deserialize(bytes);
   return Accumulator::deserialize(bytes);
 }
 

@@ -1,6 +1,7 @@
 // Files of partial results: of whole inputs, in the library's own forms; and of parts of inputs, which say what they are a part of.
 #pragma once
 
+#include "compute/pair_values.hpp"
 #include "group/grouped.hpp"
 #include "output/number.hpp"
 #include "output/output_file.hpp"
@@ -20,7 +21,7 @@
 namespace samesum::cli {
 
 /// A result that merges.
-using PartialResult = std::variant<Accumulator, ProductAccumulator, Statistics, Histogram, Grouped>;
+using PartialResult = std::variant<Accumulator, ProductAccumulator, Statistics, Histogram, Grouped, PairValues>;
 
 /// "partial sum", "histogram" ...
 std::string_view kind_of(const PartialResult& result);

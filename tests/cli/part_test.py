@@ -50,6 +50,41 @@ class Parts(Case):
                 self.assertEqual(self.succeed("merge", *self.parts(parts, *command)), whole, (parts, command))
         self.assertEqual(self.succeed("merge", *self.parts(40, "sum", file="m.npy")), self.succeed("sum", "m.npy"))
 
+    def test_pairs_share_out_the_vectors_of_a(self):
+        random_numbers = numpy.random.default_rng(3)
+        numpy.save(self.path("a.npy"), random_numbers.standard_normal((11, 3)))
+        numpy.save(self.path("b.npy"), random_numbers.standard_normal((17, 3)))
+        numpy.save(self.path("w.npy"), random_numbers.random(17))
+        for parts, options in ((1, []), (3, ["--f", "sqdist", "--reduce", "argmin"]), (7, ["--f", "sqdist", "--reduce", "smallest", "--k", "2", "--csv"]),
+                               (20, ["--weights", "w.npy", "--hex"]), (2, ["--formula", "exp(-sqdist(a,b)/h)", "--param", "h=2", "--json"])):
+            command = ["pairs", "--device", "cpu", *options]
+            names = []
+            for k in range(1, parts + 1):
+                names.append("%d.pairs" % k)
+                self.assertEqual(self.succeed(*command, "--part", "%d/%d" % (k, parts), "--partial", names[-1], "a.npy", "b.npy"), "")
+            random.Random(parts).shuffle(names)
+            if "--json" in options:
+                self.assertEqual(self.json("merge", *names)["values"], self.json(*command, "a.npy", "b.npy")["values"])
+                self.assertEqual(len(self.json("merge", *names)["values"]), 11)
+            else:
+                self.assertEqual(self.succeed("merge", *names), self.succeed(*command, "a.npy", "b.npy"), options)
+            self.assertEqual(self.succeed("merge", "--out", "merged.npy", *names), "")
+            self.succeed("pairs", "--device", "cpu", *[word for word in options if word not in ("--csv", "--hex", "--json")], "-o", "whole.npy", "a.npy", "b.npy")
+            self.assertEqual(self.read("merged.npy"), self.read("whole.npy"))
+        self.succeed("pairs", "--part", "1/2", "--partial", "1.pairs", "a.npy", "b.npy")
+        self.succeed("pairs", "--f", "sqdist", "--part", "2/2", "--partial", "2.pairs", "a.npy", "b.npy")
+        self.assertIn("other options", self.refuse("merge", "1.pairs", "2.pairs"))
+        self.assertIn("missing: 2", self.refuse("merge", "1.pairs"))
+        self.assertIn("--partial", self.refuse("pairs", "--part", "1/2", "a.npy", "b.npy"))
+        self.assertIn("--part K/N", self.refuse("pairs", "--partial", "p", "a.npy", "b.npy"))
+        self.assertIn("merge", self.refuse("pairs", "--part", "1/2", "--partial", "p", "-o", "c.npy", "a.npy", "b.npy"))
+        self.succeed("sum", "--part", "1/1", "--partial", "s.part", "x.npy")
+        self.assertIn("pairs", self.refuse("merge", "--out", "c.npy", "s.part"))
+        whole = self.read("1.pairs")
+        for at in (len(whole) - 1, len(whole) // 2):
+            self.write("bad.pairs", whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1:])
+            self.assertIn("bad.pairs", self.refuse("merge", "bad.pairs"))
+
     def test_integers_json_and_several_files(self):
         whole, merged = (self.json(*command) for command in (["sum", "n.npy"], ["merge", *self.parts(3, "sum", file="n.npy")]))
         self.assertEqual((merged["value"], merged["type"], merged["count"]), (informative(whole["value"]), "int64", 1001))
