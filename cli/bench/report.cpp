@@ -445,7 +445,7 @@ void add_bench_report(CLI::App& bench, Action& action) {
       ->take_all()
       ->option_text("LADDER");
   bench.add_option("--device", options->device, "by default the fastest there is")->type_name("DEVICE");
-  bench.add_option("--peers", options->peers, "figures of other libraries beside, written by samesum_peers --json (bench/peers)")
+  bench.add_option("--peers", options->peers, "figures of other libraries, as bench/peers writes them")
       ->type_name("FILE");
   bench.callback([options, &bench, &action] {
     const std::vector<CLI::App*> commands = bench.get_subcommands();

@@ -31,6 +31,17 @@ class OverMpi(Case):
             self.assertEqual((result.returncode, result.stderr), (0, b""))
             self.assertEqual(result.stdout.decode(), self.succeed(*command))
 
+    def test_pairs(self):
+        command = ["pairs", "--device", "cpu", "--f", "sqdist", "--reduce", "argmin", "x.npy", "z.npy"]
+        numpy.save(self.path("z.npy"), numpy.linspace(-3, 3, 61))
+        result = self.run_ranks(3, *command)
+        self.assertEqual((result.returncode, result.stderr), (0, b""))
+        self.assertEqual(result.stdout.decode(), self.succeed(*command))
+        self.assertGreater(len(set(result.stdout.split())), 10)
+        self.assertEqual(self.run_ranks(2, *command, "-o", "ranks.npy").returncode, 0)
+        self.succeed(*command, "--out", "whole.npy")
+        self.assertEqual(self.read("ranks.npy"), self.read("whole.npy"))
+
     def test_groups_of_rows(self):
         for i, rows in enumerate(("a,1e100\nb,2\n", "b,3\na,1\nc,5\n", "a,-1e100\n")):
             self.write("%d.csv" % i, b"key,x\n" + rows.encode())
