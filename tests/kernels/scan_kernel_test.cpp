@@ -28,14 +28,16 @@
 #define NUMBER_OF(x) (x)
 #define NUMBER ELEMENT
 #define SKIP 0
-#define WORD ulong
 #define INFINITE 0
 #define LEAST 0
 
 namespace samesum::dialect::of_floats {
 #define KIND PAIRS
 #define ELEMENT float
+#define ELEMENT_BYTES 4
 #define RESULT double
+#define RESULT_BYTES 8
+#define STAGE_BYTES 8
 #define SINGLE 1
 #define SIGNED 0
 #define NARROW 0
@@ -46,6 +48,8 @@ namespace samesum::dialect::of_floats {
 #include "scan/device/exact_pair.h"
 #include "scan/device/prefix.h"
 #include "scan/device/group.h"
+#include "scan/device/stage.h"
+#include "scan/device/items.h"
 #include "scan/device/once.cl"
 // clang-format on
 #undef PREFIX
@@ -55,15 +59,57 @@ namespace samesum::dialect::of_floats {
 #undef prefix_settled
 #undef FRACTION_BITS
 #undef FLAGS
+#undef ITEM_BITS
+#undef TEAM_SUMS
+#undef TEAM_BITS
 #undef FLAG_OF_LANE
 #undef RESULT
+#undef RESULT_BYTES
+#undef STAGE_BYTES
 #undef NARROW
 #undef SEGMENTS
 #undef ITEMS
 }  // namespace samesum::dialect::of_floats
 
+namespace samesum::dialect::of_floats_to_floats {
+#define RESULT float
+#define RESULT_BYTES 4
+#define STAGE_BYTES 4
+#define NARROW 1
+#define SEGMENTS 0
+#define ITEMS 32
+// clang-format off: the order matters
+#include "groups/expansion.h"
+#include "scan/device/exact_pair.h"
+#include "scan/device/prefix.h"
+#include "scan/device/group.h"
+#include "scan/device/stage.h"
+#include "scan/device/items.h"
+#include "scan/device/once.cl"
+// clang-format on
+#undef PREFIX
+#undef PREFIX_WORDS
+#undef prefix_zero
+#undef prefix_merge
+#undef prefix_settled
+#undef FRACTION_BITS
+#undef FLAGS
+#undef ITEM_BITS
+#undef TEAM_SUMS
+#undef TEAM_BITS
+#undef FLAG_OF_LANE
+#undef RESULT
+#undef RESULT_BYTES
+#undef STAGE_BYTES
+#undef NARROW
+#undef SEGMENTS
+#undef ITEMS
+}  // namespace samesum::dialect::of_floats_to_floats
+
 namespace samesum::dialect::of_floats_in_segments {
 #define RESULT float
+#define RESULT_BYTES 4
+#define STAGE_BYTES 4
 #define NARROW 1
 #define SEGMENTS 1
 #define ITEMS 4
@@ -72,6 +118,8 @@ namespace samesum::dialect::of_floats_in_segments {
 #include "scan/device/exact_pair.h"
 #include "scan/device/prefix.h"
 #include "scan/device/group.h"
+#include "scan/device/stage.h"
+#include "scan/device/items.h"
 #include "scan/device/once.cl"
 #include "scan/device/starts.cl"
 // clang-format on
@@ -82,9 +130,15 @@ namespace samesum::dialect::of_floats_in_segments {
 #undef prefix_settled
 #undef FRACTION_BITS
 #undef FLAGS
+#undef ITEM_BITS
+#undef TEAM_SUMS
+#undef TEAM_BITS
 #undef FLAG_OF_LANE
 #undef ELEMENT
+#undef ELEMENT_BYTES
 #undef RESULT
+#undef RESULT_BYTES
+#undef STAGE_BYTES
 #undef SINGLE
 #undef NARROW
 #undef SEGMENTS
@@ -93,7 +147,10 @@ namespace samesum::dialect::of_floats_in_segments {
 
 namespace samesum::dialect::of_doubles {
 #define ELEMENT double
+#define ELEMENT_BYTES 8
 #define RESULT double
+#define RESULT_BYTES 8
+#define STAGE_BYTES 8
 #define SINGLE 0
 #define NARROW 0
 #define SEGMENTS 0
@@ -103,6 +160,8 @@ namespace samesum::dialect::of_doubles {
 #include "scan/device/exact_pair.h"
 #include "scan/device/prefix.h"
 #include "scan/device/group.h"
+#include "scan/device/stage.h"
+#include "scan/device/items.h"
 #include "scan/device/once.cl"
 // clang-format on
 #undef KIND
@@ -113,6 +172,9 @@ namespace samesum::dialect::of_doubles {
 #undef prefix_settled
 #undef FRACTION_BITS
 #undef FLAGS
+#undef ITEM_BITS
+#undef TEAM_SUMS
+#undef TEAM_BITS
 #undef FLAG_OF_LANE
 #undef ELEMENT
 #undef RESULT
@@ -127,6 +189,8 @@ namespace samesum::dialect::of_integers {
 // clang-format off: the order matters
 #include "scan/device/prefix.h"
 #include "scan/device/group.h"
+#include "scan/device/stage.h"
+#include "scan/device/items.h"
 #include "scan/device/once.cl"
 // clang-format on
 }  // namespace samesum::dialect::of_integers
@@ -226,6 +290,43 @@ TEST(ScanKernel, FloatsInOneLaunch) {
       EXPECT_EQ(found[size + 1], 7);
       found.erase(found.begin());
       expect_prefixes(x, {}, exclusive, found);
+    }
+  }
+}
+
+// Sums of a sub-group that are exact as doubles, and results that are nearest to a double's neighbours: uniform numbers, ties, sums that cancel the one
+// before them, numbers too small for floats, and those whose exponents are as far apart as just holds, or just does not.
+TEST(ScanKernel, FloatsToFloats) {
+  std::mt19937_64 random(6);
+  Kept kept;
+  for (const std::size_t size : {std::size_t{1}, std::size_t{33}, std::size_t{1024}, std::size_t{2049}, std::size_t{20000}}) {
+    for (int kind = 0; kind < 13 && !HasFatalFailure(); ++kind) {
+      SCOPED_TRACE(std::to_string(size) + ", kind " + std::to_string(kind));
+      auto x = numbers<float>(kind < 6 ? kind : 0, size, random);
+      for (std::size_t i = 0; i < size && kind >= 6; ++i) {
+        const auto sign = random() % 2 == 0 ? 1.0F : -1.0F;
+        if (kind == 6) x[i] = 0x1p24F + static_cast<float>(random() % 2);                                     // ties
+        if (kind == 7) x[i] = i == 0 ? 0x1.000002p60F : i % 1024 == 900 ? 0x1p36F * sign : 0x1p18F * x[i];    // beside places of the double
+        if (kind == 8) x[i] = i < 2048 ? x[i] : i == 2048 ? -1.0F * 1024 : (x[i] - 0.5F) * 0x1p-8F;           // cancels
+        if (kind == 9) x[i] = std::ldexp(sign, -149 + static_cast<int>(random() % 4));                        // denormal
+        if (kind == 10) x[i] = std::ldexp(x[i], static_cast<int>(random() % 12)) * sign;                      // near the bound of exponents
+        if (kind == 11) x[i] = i % 3 == 0 ? 0x1.fffffep126F : -0x1.fffffep125F;                               // beyond floats
+        if (kind == 12) x[i] = i == 0 ? 0x1p24F : i % 40 == 7 ? std::ldexp(sign, -40) : i % 40 == 8 ? -x[i - 1] : 1.0F;  // ties that E decides
+      }
+      for (const bool exclusive : {false, true}) {
+        std::vector<float> found(size + 5, 7);
+        const std::size_t offset = (random() % 4 + 4 - reinterpret_cast<std::uintptr_t>(found.data()) / 4 % 4) % 4;
+        const bool known = run(kept, size, 32, [&](uint before) {
+          dialect::of_floats_to_floats::scan_once(x.data(), 0, size, kept.states.data(), kept.launch, kept.drawn.data(), before, found.data(), offset,
+                                                  exclusive, nullptr);
+        });
+        if (kind != 11) {
+          ASSERT_TRUE(known);
+        }
+        if (!known) continue;
+        EXPECT_EQ(found[offset + size], 7);
+        expect_prefixes(x, {}, exclusive, std::vector<float>(found.begin() + static_cast<std::ptrdiff_t>(offset), found.end()));
+      }
     }
   }
 }

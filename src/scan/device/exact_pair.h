@@ -20,12 +20,9 @@ FN PAIR pair_add(PAIR p, double x) {
   return p;
 }
 
+// Without a branch: look-back waits for a chain of these.
 FN PAIR pair_merge(PAIR p, PAIR q) {
   const double s = p.s + q.s;
-  if (p.e == 0 && q.e == 0 && adds_exactly(p.s, q.s, s)) {  // seldom more, of floats
-    p.s = s;
-    return p;
-  }
   const double error = error_of_sum(p.s, q.s, s), both = exact_or_nan(p.e, q.e, p.e + q.e);
   p.e = exact_or_nan(both, error, both + error);
   p.s = s;

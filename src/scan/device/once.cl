@@ -137,7 +137,7 @@ void scan_once(GLOBAL const ELEMENT* from, ulong offset, ulong count, GLOBAL ulo
   LOCAL_VAR ulong shared[PARTS * PREFIX_WORDS];
   LOCAL_VAR uint flags[FLAGS];
   LOCAL_VAR uint ticket[1];
-  LOCAL_VAR WORD stage[TILE + GROUP_SIZE];
+  LOCAL_VAR uint4 stage[STAGE_VECTORS];
   const uint id = local_id(), part = id / SUBGROUP;
   if (id == 0) ticket[0] = atomic_add_global32(drawn, 1);
   barrier_local();
@@ -148,19 +148,33 @@ void scan_once(GLOBAL const ELEMENT* from, ulong offset, ulong count, GLOBAL ulo
   }
   const ulong first = (ulong)tile * TILE, left = count - first;
   NUMBER x[ITEMS];
-  load_tile(from + offset + first, left, (LOCAL ELEMENT*)stage, x);
+  load_tile(from + offset + first, left, stage);
+  staged_items(stage, x);
   const uint bits = starts_at(starts, first + id * ITEMS, ITEMS);
   uint flag = bits != 0;
-  PREFIX p = items_prefix(x, bits);
+  PREFIX p = prefix_zero(), all = p;
+#if TEAM_SUMS
+  const SPAN span = team_span(span_of(x));
+  const uint plain = team_adds_up(span);
+  if (plain) p.s = team_sums(x, &all.s);
+#else
+  const uint plain = 0;
+#endif
+  if (!plain) {
+    p = items_prefix(x, bits);
 #if SUBGROUP > 1
-  p = subgroup_prefix(p, &flag, SUBGROUP);
+    p = subgroup_prefix(p, &flag, SUBGROUP);
+    all = p;
+#endif
+  }
+#if SUBGROUP > 1
   if (id % SUBGROUP == SUBGROUP - 1) {
-    share_prefix(shared + part, p);
+    share_prefix(shared + part, all);
 #if SEGMENTS
     flags[part] = flag;
 #endif
   }
-  p = subgroup_before(p, &flag);
+  if (!plain) p = subgroup_before(p, &flag);
 #else
   share_prefix(shared + part, p);
 #if SEGMENTS
@@ -172,7 +186,18 @@ void scan_once(GLOBAL const ELEMENT* from, ulong offset, ulong count, GLOBAL ulo
   barrier_local();
   if (id < SUBGROUP) before_parts(shared, flags, states, launch, tile);
   barrier_local();
-  p = prefix_behind(shared_prefix(shared + part), 0, p, &flag);
-  const uint unknown = store_tile(p, x, bits, (LOCAL RESULT*)stage, to + to_offset + shift, first, left - shift, shift, starts);
-  if (unknown != 0) atomic_or_global32(drawn, GIVE_UP);
+  const PREFIX before = shared_prefix(shared + part);
+  // Elements are read again: in registers they would have been in the way of what came between.
+  staged_items(stage, x);
+  team_sync();
+  uint unknown = 0;
+#if TEAM_SUMS
+  if (!plain || !finish_team_sums(before, p.s, x, span, stage))
+#endif
+  {
+    p = prefix_behind(before, 0, p, &flag);
+    unknown = finish_items(p, x, bits, stage);
+  }
+  store_tile(stage, to + to_offset + shift, first, left - shift, shift, starts);
+  if ((unknown & wanted_items(bits, first, left - shift, shift, starts)) != 0) atomic_or_global32(drawn, GIVE_UP);
 }

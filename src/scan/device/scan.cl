@@ -165,21 +165,23 @@ void scan_prefixes(GLOBAL const ELEMENT* from, ulong offset, ulong count, ulong 
                    GLOBAL RESULT* to, ulong to_offset, ulong shift, GLOBAL uint* words, GLOBAL const uint* starts) {
   LOCAL_VAR ulong shared[PARTS * PREFIX_WORDS];
   LOCAL_VAR uint flags[FLAGS];
-  LOCAL_VAR WORD stage[TILE + GROUP_SIZE];
+  LOCAL_VAR uint4 stage[STAGE_VECTORS];
   const ulong begin = (ulong)group_id() * each, end = begin + each < tiles ? begin + each : tiles;
   uint unknown = 0;
   PREFIX before = stored_prefix(totals + group_id(), group_count());
   for (ulong tile = begin; tile < end; ++tile) {
     const ulong first = tile * TILE, left = count - first;
     NUMBER x[ITEMS];
-    load_tile(from + offset + first, left, (LOCAL ELEMENT*)stage, x);
+    load_tile(from + offset + first, left, stage);
+    staged_items(stage, x);
     const uint bits = starts_at(starts, first + local_id() * ITEMS, ITEMS);
     uint flag = bits != 0, flag_all = 0;
     PREFIX all = prefix_zero();
     PREFIX p = prefix_before(shared, flags, items_prefix(x, bits), &flag, &all, &flag_all);
     p = prefix_behind(before, 0, p, &flag);
     before = prefix_behind(before, 0, all, &flag_all);
-    unknown |= store_tile(p, x, bits, (LOCAL RESULT*)stage, to + to_offset + shift, first, left - shift, shift, starts);
+    unknown |= finish_items(p, x, bits, stage) & wanted_items(bits, first, left - shift, shift, starts);
+    store_tile(stage, to + to_offset + shift, first, left - shift, shift, starts);
     barrier_local();
   }
   if (unknown != 0) atomic_max_global32(words, 1);

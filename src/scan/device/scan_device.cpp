@@ -19,6 +19,7 @@ namespace {
 
 constexpr std::uint32_t kGroupSize = 128, kItems = 16, kWideItems = 8, kCpuGroupSize = 16, kCpuItems = 4;
 constexpr std::uint32_t kOnceGroupSize = 256, kOnceResident = 4;
+constexpr std::size_t kOnceBytes = 128;  // of a work-item's elements or results: 32 KiB of local memory for a group
 constexpr std::uint32_t kGroupsOfUnit = 16, kResident = 5;  // of a compute unit: groups in all, and at once
 constexpr std::uint64_t kPieces = 1 << 17, kLeastRows = 16;  // pieces of lines in all; the elements of one
 
@@ -51,6 +52,13 @@ std::string_view infinite_of(DType type) {
 std::string_view bits_type(DType type) {
   return type == DType::float32 ? "uint" : type == DType::float64 ? "ulong" : groups::element_name(type);
 }
+
+std::size_t result_bytes_of(const DeviceScan& scan) {
+  if (is_extreme(scan.operation)) return size_of(scan.type);
+  return sums_floats(scan) && scan.float32 ? 4 : 8;
+}
+// What an element and its result need in local memory, one after the other.
+std::size_t stage_bytes(const DeviceScan& scan) { return std::max(size_of(scan.type), result_bytes_of(scan)); }
 
 // Kernels and memory of a call, for the next one.
 struct Scratch {
@@ -183,7 +191,8 @@ std::optional<DeviceScan> scan_once(DeviceScan scan, const DeviceInfo& info) {
   scan.once = true;
   if (info.is_cpu) return scan;
   scan.group_size = std::bit_floor(std::min(info.max_group_size, kOnceGroupSize));
-  scan.items = size_of(scan.type) == 8 ? kItems / 2 : kItems;
+  const std::size_t most = is_extreme(scan.operation) ? kItems : 2 * kItems;  // more registers than there are, otherwise
+  scan.items = static_cast<std::uint32_t>(std::clamp<std::size_t>(kOnceBytes / stage_bytes(scan), kItems, most));
   return scan;
 }
 
@@ -201,12 +210,12 @@ device::Source scan_source(const DeviceScan& scan) {
   if (sums) result = narrow ? "float" : "double";
   std::string number = "(x)";
   if (half && !extreme) number = scan.type == DType::float16 ? "half_to_float(x)" : "as_float((uint)(x) << 16)";
-  const bool words = size_of(scan.type) <= 4 && (extreme || narrow);
+  const std::size_t result_bytes = result_bytes_of(scan);
   std::vector<std::string_view> files;
   if (sums) files.emplace_back("groups/expansion.h");
   if (sums) files.emplace_back(scan.once ? "scan/device/exact_pair.h" : scan.wide ? "scan/device/wide_expansion.h" : "scan/device/bounded_sum.h");
   files.emplace_back("scan/device/prefix.h");
-  if (!scan.columns) files.emplace_back("scan/device/group.h");
+  if (!scan.columns) files.insert(files.end(), {"scan/device/group.h", "scan/device/stage.h", "scan/device/items.h"});
   files.emplace_back(scan.columns ? "scan/device/columns.cl" : scan.once ? "scan/device/once.cl" : "scan/device/scan.cl");
   if (!scan.columns) files.emplace_back("scan/device/starts.cl");
   return {std::move(files),
@@ -222,7 +231,9 @@ device::Source scan_source(const DeviceScan& scan) {
            {"SINGLE", flag(floats && scan.type != DType::float64)},
            {"INFINITE", std::string(infinite_of(scan.type))},
            {"LEAST", flag(scan.operation == ScanOperation::min)},
-           {"WORD", words ? "uint" : "ulong"},
+           {"ELEMENT_BYTES", std::to_string(size_of(scan.type))},
+           {"RESULT_BYTES", std::to_string(result_bytes)},
+           {"STAGE_BYTES", std::to_string(stage_bytes(scan))},
            {"SKIP", flag(scan.skip && floats)},
            {"SEGMENTS", flag(scan.segments)},
            {"GROUP_SIZE", std::to_string(scan.group_size)},

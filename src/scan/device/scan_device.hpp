@@ -23,7 +23,7 @@ struct DeviceScan {
   bool segments = false;        ///< scans that begin anew
   bool columns = false;         ///< along an axis that is not the last
   std::uint32_t group_size = 128;
-  std::uint32_t items = 16;  ///< elements of a work-item, a power of two up to 16; with `wide` 8
+  std::uint32_t items = 16;  ///< elements of a work-item, a power of two up to 32; with `wide` 8
 };
 
 /// Whether there are kernels for it: all but products, of all types, of integers that are narrower than 64 bits fewer than 2^31.
