@@ -209,7 +209,7 @@ constexpr uint kGroup = 64, kWords = 4, kGivenUp = 1u << 31;
 struct Kept {
   std::vector<ulong> states;
   uint launch = 0;
-  std::vector<uint> drawn = {0};
+  std::vector<uint> drawn = {0}, gave_up = {0};
 };
 
 // Whether all results are known.
@@ -222,6 +222,7 @@ bool run(Kept& kept, std::size_t size, uint items, const Kernel& kernel) {
   const dialect::ConcurrentGroups at_once;
   emulation().run(groups, kGroup, [&] { kernel(before); });
   const bool known = (kept.drawn[0] & kGivenUp) == 0;
+  EXPECT_EQ(known, kept.gave_up[0] != kept.launch);
   if (known) {
     EXPECT_EQ(kept.drawn[0], before + groups);
   } else {
@@ -284,7 +285,7 @@ TEST(ScanKernel, FloatsInOneLaunch) {
       std::vector<double> found(size + 2, 7);
       ASSERT_TRUE(run(kept, size, 8, [&](uint before) {
         dialect::of_floats::scan_once(x.data(), 0, size, kept.states.data(), kept.launch, kept.drawn.data(), before, found.data(), 1,
-                                      exclusive, nullptr);
+                                      exclusive, nullptr, kept.gave_up.data());
       }));
       EXPECT_EQ(found[0], 7);
       EXPECT_EQ(found[size + 1], 7);
@@ -318,7 +319,7 @@ TEST(ScanKernel, FloatsToFloats) {
         const std::size_t offset = (random() % 4 + 4 - reinterpret_cast<std::uintptr_t>(found.data()) / 4 % 4) % 4;
         const bool known = run(kept, size, 32, [&](uint before) {
           dialect::of_floats_to_floats::scan_once(x.data(), 0, size, kept.states.data(), kept.launch, kept.drawn.data(), before, found.data(), offset,
-                                                  exclusive, nullptr);
+                                                  exclusive, nullptr, kept.gave_up.data());
         });
         if (kind != 11) {
           ASSERT_TRUE(known);
@@ -349,7 +350,7 @@ TEST(ScanKernel, SegmentsOfFloats) {
       std::vector<float> found(size);
       ASSERT_TRUE(run(kept, size, 4, [&](uint before) {
         dialect::of_floats_in_segments::scan_once(x.data(), 0, size, kept.states.data(), kept.launch, kept.drawn.data(), before,
-                                                  found.data(), 0, exclusive, starts.data());
+                                                  found.data(), 0, exclusive, starts.data(), kept.gave_up.data());
       }));
       expect_prefixes(x, offsets, exclusive, found);
     }
@@ -366,7 +367,7 @@ TEST(ScanKernel, Doubles) {
       std::vector<double> found(size);
       ASSERT_TRUE(run(kept, size, 2, [&](uint before) {
         dialect::of_doubles::scan_once(x.data(), 0, size, kept.states.data(), kept.launch, kept.drawn.data(), before, found.data(), 0, 0,
-                                       nullptr);
+                                       nullptr, kept.gave_up.data());
       }));
       expect_prefixes(x, {}, false, found);
     }
@@ -385,7 +386,7 @@ TEST(ScanKernel, Integers) {
     }
     ASSERT_TRUE(run(kept, size, 2, [&](uint before) {
       dialect::of_integers::scan_once(x.data(), 0, size, kept.states.data(), kept.launch, kept.drawn.data(), before, found.data(), 0, 0,
-                                      nullptr);
+                                      nullptr, kept.gave_up.data());
     }));
     expect_prefixes(x, {}, false, found);
   }
@@ -402,7 +403,7 @@ TEST(ScanKernel, GivesUp) {
       std::vector<double> found(x.size());
       ASSERT_EQ(run(kept, x.size(), 2, [&](uint before) {
         dialect::of_doubles::scan_once(x.data(), 0, x.size(), kept.states.data(), kept.launch, kept.drawn.data(), before, found.data(), 0,
-                                       0, nullptr);
+                                       0, nullptr, kept.gave_up.data());
       }), right) << wrong;
       if (right) expect_prefixes(x, {}, false, found);
     }

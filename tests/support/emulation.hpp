@@ -45,7 +45,7 @@ FN void barrier_all() { barrier_or(0); }
 
 FN uint atomic_add_local32(uint* p, uint v) { return std::exchange(*p, *p + v); }  // a group's fibers share a thread
 FN uint atomic_exchange_local32(uint* p, uint v) { return std::exchange(*p, v); }
-FN void atomic_or_global32(uint* p, uint v) { std::atomic_ref(*p).fetch_or(v, std::memory_order_relaxed); }
+FN uint atomic_or_global32(uint* p, uint v) { return std::atomic_ref(*p).fetch_or(v, std::memory_order_relaxed); }
 FN Late<uint> atomic_add_global32(uint* p, uint v) { return {p, v}; }
 FN Late<ulong> atomic_add_global64(ulong* p, ulong v) { return {p, v}; }
 FN void atomic_merge_global64(ulong* p, ulong v) { Late<ulong>(p, v); }
@@ -159,6 +159,9 @@ FN uint4 load_streaming(const uint4* p) {
   std::memcpy(&loaded, p, sizeof loaded);
   return loaded;
 }
+
+FN void copy_to_local(uint4* to, const uint4* from) { *to = load_streaming(from); }
+FN void wait_for_copies() {}
 
 #define RARELY(condition) (condition)
 

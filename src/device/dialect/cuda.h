@@ -202,6 +202,16 @@ FN int dot4_s8(uint a, uint b, int c) { return __dp4a((int)a, (int)b, c); }
 
 // A load of data that will not be read again soon: it need not displace what is in the caches.
 FN uint4 load_streaming(const uint4* p) { return __ldcs(p); }
+// A copy of 16 bytes to local memory, which may take place any time up to the work-item's next wait_for_copies().
+#if __CUDA_ARCH__ >= 800
+FN void copy_to_local(uint4* to, const uint4* from) {
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"((uint)__cvta_generic_to_shared(to)), "l"(from) : "memory");
+}
+FN void wait_for_copies() { asm volatile("cp.async.wait_all;" ::: "memory"); }
+#else
+FN void copy_to_local(uint4* to, const uint4* from) { *to = *from; }
+FN void wait_for_copies() {}
+#endif
 
 // Sub-groups of 32 work-items, all of which call these functions together.
 #define SUBGROUP 32

@@ -177,6 +177,9 @@ FN uint4 make_uint4(uint x, uint y, uint z, uint w) { return (uint4)(x, y, z, w)
 
 // A load of data that will not be read again soon, which need not stay in the caches. OpenCL C cannot express that.
 FN uint4 load_streaming(GLOBAL const uint4* p) { return *p; }
+// A copy to local memory, which may take place any time up to the work-item's next wait_for_copies().
+FN void copy_to_local(LOCAL uint4* to, GLOBAL const uint4* from) { *to = *from; }
+FN void wait_for_copies(void) {}
 
 // Sub-groups of SUBGROUP work-items, all of which call these functions together, if the compiler takes PTX. Else SUBGROUP is 1.
 #if SAMESUM_DEVICE_FENCE && SAMESUM_FENCE_PTX

@@ -23,8 +23,9 @@
 #define PAIR_BITS (2 * DIGIT_BITS)
 #define NO_GROUP 0xffffffffu
 #define LANE_MASK (SUBGROUP - 1)
-// Work-items that walk side by side over a part of their group's elements: so the elements of a run of equal indices stay with them.
-#if SAMESUM_SUBGROUPS
+// Work-items that walk side by side over a part of their group's elements. The elements of a run of equal indices stay with a sub-group; without runs the
+// group reads one contiguous piece at a time, not one for each sub-group.
+#if SAMESUM_SUBGROUPS && RUNS
 #define LANES SUBGROUP
 #else
 #define LANES GROUP_SIZE

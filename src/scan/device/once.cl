@@ -129,11 +129,11 @@ FN void before_parts(LOCAL ulong* shared, LOCAL const uint* flags, GLOBAL ulong*
 }
 
 // A group each tile. `drawn` counts the tiles that launches have drawn, `drawn_before` of them before this one; its highest bit is set where a result is
-// not known, and results then are none. `states` has STATE_WORDS words for each tile; `launch` is a number that no launch before had on them.
-// `shift` is 1 for exclusive prefixes.
+// not known, and results then are none: `gave_up` becomes the launch's number. `states` has STATE_WORDS words for each tile; `launch` is a number that
+// no launch before had on them. `shift` is 1 for exclusive prefixes.
 KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT)
 void scan_once(GLOBAL const ELEMENT* from, ulong offset, ulong count, GLOBAL ulong* states, uint launch, GLOBAL uint* drawn, uint drawn_before,
-               GLOBAL RESULT* to, ulong to_offset, ulong shift, GLOBAL const uint* starts) {
+               GLOBAL RESULT* to, ulong to_offset, ulong shift, GLOBAL const uint* starts, GLOBAL uint* gave_up) {
   LOCAL_VAR ulong shared[PARTS * PREFIX_WORDS];
   LOCAL_VAR uint flags[FLAGS];
   LOCAL_VAR uint ticket[1];
@@ -199,5 +199,6 @@ void scan_once(GLOBAL const ELEMENT* from, ulong offset, ulong count, GLOBAL ulo
     unknown = finish_items(p, x, bits, stage);
   }
   store_tile(stage, to + to_offset + shift, first, left - shift, shift, starts);
-  if ((unknown & wanted_items(bits, first, left - shift, shift, starts)) != 0) atomic_or_global32(drawn, GIVE_UP);
+  if ((unknown & wanted_items(bits, first, left - shift, shift, starts)) == 0) return;
+  if ((atomic_or_global32(drawn, GIVE_UP) & GIVE_UP) == 0) *gave_up = launch;  // the first one
 }

@@ -18,7 +18,7 @@ namespace samesum::prefix {
 namespace {
 
 constexpr std::uint32_t kGroupSize = 128, kItems = 16, kWideItems = 8, kCpuGroupSize = 16, kCpuItems = 4;
-constexpr std::uint32_t kOnceGroupSize = 256, kOnceResident = 4;
+constexpr std::uint32_t kOnceGroupSize = 256;
 constexpr std::size_t kOnceBytes = 128;  // of a work-item's elements or results: 32 KiB of local memory for a group
 constexpr std::uint32_t kGroupsOfUnit = 16, kResident = 5;  // of a compute unit: groups in all, and at once
 constexpr std::uint64_t kPieces = 1 << 17, kLeastRows = 16;  // pieces of lines in all; the elements of one
@@ -60,13 +60,26 @@ std::size_t result_bytes_of(const DeviceScan& scan) {
 // What an element and its result need in local memory, one after the other.
 std::size_t stage_bytes(const DeviceScan& scan) { return std::max(size_of(scan.type), result_bytes_of(scan)); }
 
+// Groups of a compute unit for which registers do: their bytes in flight hide the time that a tile waits for the one before it.
+std::uint32_t resident_once(const DeviceScan& scan) {
+  const std::string_view kind = kind_of(scan);
+  return (kind == "INTEGERS" || kind == "COUNTS") && !scan.segments ? 6 : 4;
+}
+
 // Kernels and memory of a call, for the next one.
 struct Scratch {
   explicit Scratch(device::Device& device)
-      : words(device.allocate(16)), totals(words), starts(words), started(words), offsets(words), states(words), drawn(device.allocate(16)) {}
+      : words(device.allocate(16)),
+        totals(words),
+        starts(words),
+        started(words),
+        offsets(words),
+        states(words),
+        drawn(device.allocate(16)),
+        gave_up(device.allocate_result(16)) {}
   device::Memory words, totals, starts, started, offsets;
-  // Of launches of scan_once(): what their tiles publish, how many launches there were, and tiles.
-  device::Memory states, drawn;
+  // Of launches of scan_once(): what their tiles publish, how many tiles were drawn, the last launch that gave up, how many launches there were, and tiles.
+  device::Memory states, drawn, gave_up;
   std::uint32_t launches = 0, tiles = 1u << 31;
 };
 
@@ -119,6 +132,7 @@ class Launcher {
       reserve(scratch_.states, kStateBytes * groups);
       const std::vector<std::byte> zeros(scratch_.states.bytes);
       device_.write(scratch_.states, 0, zeros.data(), zeros.size());
+      device_.write(scratch_.gave_up, 0, zeros.data(), sizeof(std::uint32_t));
       scratch_.launches = 0;
     }
     if (scratch_.tiles >= kGivenUp - groups) {
@@ -128,11 +142,11 @@ class Launcher {
     launch("scan_once", groups,
            {data.buffer().state().memory, data.offset() / size_of(data.type()), size, scratch_.states, ++scratch_.launches, scratch_.drawn,
             scratch_.tiles, to.buffer().state().memory, to.offset() / size_of(to.type()), std::uint64_t{layout.exclusive ? 1u : 0u},
-            scratch_.starts});
-    std::uint32_t drawn = 0;
-    device_.read(scratch_.drawn, 0, &drawn, sizeof drawn);
-    const bool known = (drawn & kGivenUp) == 0;
-    scratch_.tiles = known ? drawn : kGivenUp;
+            scratch_.starts, scratch_.gave_up});
+    std::uint32_t gave_up = 0;
+    device_.read(scratch_.gave_up, 0, &gave_up, sizeof gave_up);
+    const bool known = gave_up != scratch_.launches;
+    scratch_.tiles = known ? scratch_.tiles + static_cast<std::uint32_t>(groups) : kGivenUp;
     return known;
   }
 
@@ -193,6 +207,8 @@ std::optional<DeviceScan> scan_once(DeviceScan scan, const DeviceInfo& info) {
   scan.group_size = std::bit_floor(std::min(info.max_group_size, kOnceGroupSize));
   const std::size_t most = is_extreme(scan.operation) ? kItems : 2 * kItems;  // more registers than there are, otherwise
   scan.items = static_cast<std::uint32_t>(std::clamp<std::size_t>(kOnceBytes / stage_bytes(scan), kItems, most));
+  // Beside the tile there is what passes between sub-groups.
+  while (scan.group_size > 32 && stage_bytes(scan) * scan.items * scan.group_size + (2 << 10) > info.local_bytes) scan.group_size /= 2;
   return scan;
 }
 
@@ -220,7 +236,7 @@ device::Source scan_source(const DeviceScan& scan) {
   if (!scan.columns) files.emplace_back("scan/device/starts.cl");
   return {std::move(files),
           {{"REAL", "double"},
-           {"RESIDENT", std::to_string(scan.once ? kOnceResident : scan.wide ? 1 : scan.segments || scan.skip ? kResident - 1 : kResident)},
+           {"RESIDENT", std::to_string(scan.once ? resident_once(scan) : scan.wide ? 1 : scan.segments || scan.skip ? kResident - 1 : kResident)},
            {"KIND", std::string(kind_of(scan))},
            {"ELEMENT", element},
            {"NUMBER", half && !extreme ? "float" : element},

@@ -36,11 +36,12 @@ FN void load_tile(GLOBAL const ELEMENT* from, ulong left, LOCAL uint4* stage) {
   from += first;
 #if BY_VECTORS(ELEMENT_BYTES)
   if (left >= TILE && ((ulong)from & 15) == 0) {
-    uint4 loaded[ITEMS * ELEMENT_BYTES / 16];  // all loads before the first store: these wait for nothing else
 #pragma unroll
-    for (uint k = 0; k < ITEMS * ELEMENT_BYTES / 16; ++k) loaded[k] = load_streaming((GLOBAL const uint4*)from + k * TEAM + member);
-#pragma unroll
-    for (uint k = 0; k < ITEMS * ELEMENT_BYTES / 16; ++k) stage[swizzled(k * TEAM + member, ITEMS * ELEMENT_BYTES / 16)] = loaded[k];
+    for (uint k = 0; k < ITEMS * ELEMENT_BYTES / 16; ++k) {
+      const uint v = k * TEAM + member;
+      copy_to_local(stage + swizzled(v, ITEMS * ELEMENT_BYTES / 16), (GLOBAL const uint4*)from + v);
+    }
+    wait_for_copies();
     team_sync();
     return;
   }
