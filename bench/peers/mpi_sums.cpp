@@ -1,6 +1,12 @@
 // The exact sum over all ranks beside MPI_Allreduce of rounded sums: one, and a thousand at once. mpirun -n 2 samesum_mpi_sums
 #include <samesum/mpi.hpp>
 
+#ifdef PEERS_REPROBLAS
+extern "C" {
+#include <binnedMPI.h>
+}
+#endif
+
 #include <algorithm>
 #include <cstdio>
 #include <functional>
@@ -64,5 +70,17 @@ int main(int argc, char** argv) {
         "%.2f times\n",
         ranks, one.first, one.second, one.first / one.second, words, many.first, many.second, many.first / many.second);
   }
+#ifdef PEERS_REPROBLAS
+  // ReproBLAS: reproducible sums of binned numbers, with the fold that its authors recommend.
+  constexpr int kFold = 3;
+  std::vector<double_binned> binned(binned_dbsize(kFold) / sizeof(double_binned) + 1), result(binned.size());
+  binned_dbsetzero(kFold, binned.data());
+  for (const double each : x) binned_dbdadd(kFold, each, binned.data());
+  const MPI_Datatype type = binnedMPI_DOUBLE_BINNED(kFold);
+  const MPI_Op add = binnedMPI_DBDBADD(kFold);
+  const auto repro = in_turns([&] { static_cast<void>(samesum::mpi::all_reduce(sum, MPI_COMM_WORLD)); },
+                              [&] { MPI_Allreduce(binned.data(), result.data(), 1, type, add, MPI_COMM_WORLD); });
+  if (rank == 0) std::printf("ReproBLAS' all-reduce of one sum %.2f us: %.2f times samesum's\n", repro.second, repro.second / repro.first);
+#endif
   MPI_Finalize();
 }
