@@ -1,7 +1,8 @@
 // CUB's InclusiveSum beside samesum's scan, over the public headers alone, on one array in device memory; results stay there. Each result
-// of samesum's is checked at places against its exact sum first.
+// of samesum's is checked at places against its exact sum first. CUB's results have the elements' type; of int32, also 64 bits, as samesum's have.
 #include <cub/device/device_scan.cuh>
 #include <cuda_runtime.h>
+#include <thrust/iterator/transform_iterator.h>
 
 #include <samesum/buffer.hpp>
 #include <samesum/scan.hpp>
@@ -39,6 +40,21 @@ double best_microseconds(const Work& work) {
   return 1e6 * best;
 }
 
+struct Widen {
+  __host__ __device__ std::int64_t operator()(std::int32_t x) const { return x; }
+};
+
+template <class In, class Out>
+double cub_microseconds(In from, Out to, std::size_t count) {
+  void* storage = nullptr;
+  std::size_t bytes = 0;
+  check(cub::DeviceScan::InclusiveSum(storage, bytes, from, to, count));
+  check(cudaMalloc(&storage, bytes));
+  const double best = best_microseconds([&] { check(cub::DeviceScan::InclusiveSum(storage, bytes, from, to, count)); });
+  check(cudaFree(storage));
+  return best;
+}
+
 // The sum of some elements, rounded once: a float32 by way of a float64 would be rounded twice.
 template <class R, class T>
 R exact(std::span<const T> elements) {
@@ -73,11 +89,7 @@ void compare(const samesum::Device& device, std::size_t count, const char* name,
   check(cudaMemcpy(data, x.data(), count * sizeof(T), cudaMemcpyHostToDevice));
   const samesum::Array from(samesum::Buffer::wrap(device, data, count * sizeof(T)), count, samesum::dtype_of<T>());
   const samesum::Array to(samesum::Buffer::wrap(device, results, count * sizeof(R)), count, samesum::dtype_of<R>());
-  void* storage = nullptr;
-  std::size_t bytes = 0;
-  check(cub::DeviceScan::InclusiveSum(storage, bytes, data, cub_results, count));
-  check(cudaMalloc(&storage, bytes));
-  const double cub = best_microseconds([&] { check(cub::DeviceScan::InclusiveSum(storage, bytes, data, cub_results, count)); });
+  const double cub = cub_microseconds(data, cub_results, count);
   const double ours = best_microseconds([&] { samesum::scan(from, what, to); });
   std::vector<R> found(count);
   check(cudaMemcpy(found.data(), results, count * sizeof(R), cudaMemcpyDeviceToHost));
@@ -86,8 +98,11 @@ void compare(const samesum::Device& device, std::size_t count, const char* name,
   }
   std::printf("%-24s 2^%.0f  CUB %9.1f us  samesum %9.1f us  CUB / samesum %.3f\n", name, std::log2(static_cast<double>(count)), cub, ours,
               cub / ours);
-  for (void* memory : {static_cast<void*>(data), static_cast<void*>(cub_results), static_cast<void*>(results), storage})
-    check(cudaFree(memory));
+  if constexpr (std::is_same_v<T, std::int32_t>) {
+    const double widened = cub_microseconds(thrust::make_transform_iterator(data, Widen{}), results, count);
+    std::printf("%-24s 2^%.0f  CUB %9.1f us, 64-bit results  CUB / samesum %.3f\n", name, std::log2(static_cast<double>(count)), widened, widened / ours);
+  }
+  for (void* memory : {static_cast<void*>(data), static_cast<void*>(cub_results), static_cast<void*>(results)}) check(cudaFree(memory));
 }
 
 }  // namespace

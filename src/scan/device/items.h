@@ -224,16 +224,19 @@ FN uint finish_team_sums(PAIR p, double sum, const NUMBER* x, SPAN span, LOCAL u
   const uint in_range = top >= 1023 - 60 && top < 1023 + 120 && span.least >= 1023 - 80;  // sums other than 0 are normal floats
   if (!exact && !(in_range && (p.e == 0 || top >= span.greatest + TEAM_BITS + 2))) return 0;
   uint nearest = ~0u;
-  float results[ITEMS];  // stored together: 16 bytes at a time
 #pragma unroll
-  for (uint k = 0; k < ITEMS; ++k) {
-    sum += (double)x[k];
-    const double r = p.s + sum;
-    nearest = min_u32(nearest, ((uint)as_ulong(r) << 3) - 0x7ffffff0u);  // at most 32 of numbers that are two places from a middle
-    results[k] = (float)r;
+  for (uint k = 0; k < ITEMS; k += 4) {
+    float results[4];  // stored together
+#pragma unroll
+    for (uint i = 0; i < 4; ++i) {
+      sum += (double)x[k + i];
+      const double r = p.s + sum;
+      nearest = min_u32(nearest, ((uint)as_ulong(r) << 3) - 0x7ffffff0u);  // at most 32 of numbers that are two places from a middle
+      results[i] = (float)r;
+    }
+#pragma unroll
+    for (uint i = 0; i < 4; ++i) *staged_result(stage, k + i) = results[i];
   }
-#pragma unroll
-  for (uint k = 0; k < ITEMS; ++k) *staged_result(stage, k) = results[k];
   return exact || nearest > 32;
 #else
   if (!exact && p.e != 0) return 0;
