@@ -192,7 +192,9 @@ void scan_once(GLOBAL const ELEMENT* from, ulong offset, ulong count, GLOBAL ulo
   team_sync();
   uint unknown = 0;
 #if TEAM_SUMS
-  if (!plain || !finish_team_sums(before, p.s, x, span, stage))
+  if (!(before.e - before.e == 0)) {  // no result of the sub-group is known
+    unknown = ~0u;
+  } else if (!plain || !finish_team_sums(before, p.s, x, span, stage))
 #endif
   {
     p = prefix_behind(before, 0, p, &flag);
