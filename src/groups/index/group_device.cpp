@@ -231,8 +231,8 @@ DeviceTable::Geometry DeviceTable::geometry(std::uint64_t count, bool runs) cons
     shape.copies = static_cast<std::uint32_t>(std::bit_floor(std::clamp<std::uint64_t>(copies, 1, kCopies)));
     shape.slots = static_cast<std::uint32_t>(groups_) * shape.copies;
   } else {
-    // Not more: the rest of a unit's fast memory caches the bits of `others`, of which each element reads one. 2^20 unsorted keys took 1034 µs with 1000
-    // slots and 1476 µs with 4266, with Zipf's law 872 and 979 (H100, 25 November 2026).
+    // Not more: the rest of a unit's fast memory caches the bits of `others`, of which each element reads one. 2^20 unsorted keys took 1034
+    // µs with 1000 slots and 1476 µs with 4266, with Zipf's law 872 and 979 (H100, 25 November 2026).
     constexpr std::uint64_t kFrequent = 1024;
     shape.slots = static_cast<std::uint32_t>(std::min(most, kFrequent));
   }

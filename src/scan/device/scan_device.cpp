@@ -19,8 +19,8 @@ namespace {
 
 constexpr std::uint32_t kGroupSize = 128, kItems = 16, kWideItems = 8, kCpuGroupSize = 16, kCpuItems = 4;
 constexpr std::uint32_t kOnceGroupSize = 256;
-constexpr std::size_t kOnceBytes = 128;  // of a work-item's elements or results: 32 KiB of local memory for a group
-constexpr std::uint32_t kGroupsOfUnit = 16, kResident = 5;  // of a compute unit: groups in all, and at once
+constexpr std::size_t kOnceBytes = 128;                      // of a work-item's elements or results: 32 KiB of local memory for a group
+constexpr std::uint32_t kGroupsOfUnit = 16, kResident = 5;   // of a compute unit: groups in all, and at once
 constexpr std::uint64_t kPieces = 1 << 17, kLeastRows = 16;  // pieces of lines in all; the elements of one
 
 bool is_extreme(ScanOperation operation) { return operation == ScanOperation::min || operation == ScanOperation::max; }
@@ -78,7 +78,8 @@ struct Scratch {
         drawn(device.allocate(16)),
         gave_up(device.allocate_result(16)) {}
   device::Memory words, totals, starts, started, offsets;
-  // Of launches of scan_once(): what their tiles publish, how many tiles were drawn, the last launch that gave up, how many launches there were, and tiles.
+  // Of launches of scan_once(): what their tiles publish, how many tiles were drawn, the last launch that gave up, how many launches there
+  // were, and tiles.
   device::Memory states, drawn, gave_up;
   std::uint32_t launches = 0, tiles = 1u << 31;
 };
@@ -229,14 +230,18 @@ device::Source scan_source(const DeviceScan& scan) {
   const std::size_t result_bytes = result_bytes_of(scan);
   std::vector<std::string_view> files;
   if (sums) files.emplace_back("groups/expansion.h");
-  if (sums) files.emplace_back(scan.once ? "scan/device/exact_pair.h" : scan.wide ? "scan/device/wide_expansion.h" : "scan/device/bounded_sum.h");
+  if (sums)
+    files.emplace_back(scan.once ? "scan/device/exact_pair.h" : scan.wide ? "scan/device/wide_expansion.h" : "scan/device/bounded_sum.h");
   files.emplace_back("scan/device/prefix.h");
   if (!scan.columns) files.insert(files.end(), {"scan/device/group.h", "scan/device/stage.h", "scan/device/items.h"});
   files.emplace_back(scan.columns ? "scan/device/columns.cl" : scan.once ? "scan/device/once.cl" : "scan/device/scan.cl");
   if (!scan.columns) files.emplace_back("scan/device/starts.cl");
   return {std::move(files),
           {{"REAL", "double"},
-           {"RESIDENT", std::to_string(scan.once ? resident_once(scan) : scan.wide ? 1 : scan.segments || scan.skip ? kResident - 1 : kResident)},
+           {"RESIDENT", std::to_string(scan.once                    ? resident_once(scan)
+                                       : scan.wide                  ? 1
+                                       : scan.segments || scan.skip ? kResident - 1
+                                                                    : kResident)},
            {"KIND", std::string(kind_of(scan))},
            {"ELEMENT", element},
            {"NUMBER", half && !extreme ? "float" : element},
