@@ -46,11 +46,11 @@ namespace samesum::dialect::of_floats {
 // clang-format off: the order matters
 #include "groups/expansion.h"
 #include "scan/device/exact_pair.h"
+#include "scan/device/prefix.h"
 #include "scan/device/group.h"
+#include "scan/device/stage.h"
 #include "scan/device/items.h"
 #include "scan/device/once.cl"
-#include "scan/device/prefix.h"
-#include "scan/device/stage.h"
 // clang-format on
 #undef PREFIX
 #undef PREFIX_WORDS
@@ -81,11 +81,11 @@ namespace samesum::dialect::of_floats_to_floats {
 // clang-format off: the order matters
 #include "groups/expansion.h"
 #include "scan/device/exact_pair.h"
+#include "scan/device/prefix.h"
 #include "scan/device/group.h"
+#include "scan/device/stage.h"
 #include "scan/device/items.h"
 #include "scan/device/once.cl"
-#include "scan/device/prefix.h"
-#include "scan/device/stage.h"
 // clang-format on
 #undef PREFIX
 #undef PREFIX_WORDS
@@ -116,11 +116,11 @@ namespace samesum::dialect::of_floats_in_segments {
 // clang-format off: the order matters
 #include "groups/expansion.h"
 #include "scan/device/exact_pair.h"
+#include "scan/device/prefix.h"
 #include "scan/device/group.h"
+#include "scan/device/stage.h"
 #include "scan/device/items.h"
 #include "scan/device/once.cl"
-#include "scan/device/prefix.h"
-#include "scan/device/stage.h"
 #include "scan/device/starts.cl"
 // clang-format on
 #undef PREFIX
@@ -158,11 +158,11 @@ namespace samesum::dialect::of_doubles {
 // clang-format off: the order matters
 #include "groups/expansion.h"
 #include "scan/device/exact_pair.h"
+#include "scan/device/prefix.h"
 #include "scan/device/group.h"
+#include "scan/device/stage.h"
 #include "scan/device/items.h"
 #include "scan/device/once.cl"
-#include "scan/device/prefix.h"
-#include "scan/device/stage.h"
 // clang-format on
 #undef KIND
 #undef PREFIX
@@ -187,11 +187,11 @@ namespace samesum::dialect::of_integers {
 #define RESULT long
 #define SIGNED 1
 // clang-format off: the order matters
+#include "scan/device/prefix.h"
 #include "scan/device/group.h"
+#include "scan/device/stage.h"
 #include "scan/device/items.h"
 #include "scan/device/once.cl"
-#include "scan/device/prefix.h"
-#include "scan/device/stage.h"
 // clang-format on
 }  // namespace samesum::dialect::of_integers
 #pragma GCC diagnostic pop
@@ -241,8 +241,7 @@ std::vector<T> numbers(int kind, std::size_t size, std::mt19937_64& random) {
     if (kind == 1) value = sign;
     if (kind == 2) value = sign * std::ldexp(uniform + 0.5, static_cast<int>(random() % 40) - 20);
     if (kind == 3) value = i % 2 == 0 ? std::ldexp(uniform, static_cast<int>(random() % 30)) : -static_cast<double>(x[i - 1]);
-    if (kind == 4)
-      value = i == 0 ? (sizeof(T) == 4 ? 0x1p24 : 0x1p53) : i % 50 == 17 ? sign * 0x1p-30 : 0.5 * static_cast<double>(random() % 7);
+    if (kind == 4) value = i == 0 ? (sizeof(T) == 4 ? 0x1p24 : 0x1p53) : i % 50 == 17 ? sign * 0x1p-30 : 0.5 * static_cast<double>(random() % 7);
     if (kind == 5) value = i < size / 3 ? -0.0 : i % 3 == 0 ? 0.0 : std::ldexp(sign, sizeof(T) == 4 ? -149 : -1074);
     x[i] = static_cast<T>(value);
   }
@@ -296,8 +295,8 @@ TEST(ScanKernel, FloatsInOneLaunch) {
   }
 }
 
-// Sums of a sub-group that are exact as doubles, and results that are nearest to a double's neighbours: uniform numbers, ties, sums that
-// cancel the one before them, numbers too small for floats, and those whose exponents are as far apart as just holds, or just does not.
+// Sums of a sub-group that are exact as doubles, and results that are nearest to a double's neighbours: uniform numbers, ties, sums that cancel the one
+// before them, numbers too small for floats, and those whose exponents are as far apart as just holds, or just does not.
 TEST(ScanKernel, FloatsToFloats) {
   std::mt19937_64 random(6);
   Kept kept;
@@ -307,21 +306,20 @@ TEST(ScanKernel, FloatsToFloats) {
       auto x = numbers<float>(kind < 6 ? kind : 0, size, random);
       for (std::size_t i = 0; i < size && kind >= 6; ++i) {
         const auto sign = random() % 2 == 0 ? 1.0F : -1.0F;
-        if (kind == 6) x[i] = 0x1p24F + static_cast<float>(random() % 2);                                   // ties
-        if (kind == 7) x[i] = i == 0 ? 0x1.000002p60F : i % 1024 == 900 ? 0x1p36F * sign : 0x1p18F * x[i];  // beside places of the double
-        if (kind == 8) x[i] = i < 2048 ? x[i] : i == 2048 ? -1.0F * 1024 : (x[i] - 0.5F) * 0x1p-8F;         // cancels
-        if (kind == 9) x[i] = std::ldexp(sign, -149 + static_cast<int>(random() % 4));                      // denormal
-        if (kind == 10) x[i] = std::ldexp(x[i], static_cast<int>(random() % 12)) * sign;                    // near the bound of exponents
-        if (kind == 11) x[i] = i % 3 == 0 ? 0x1.fffffep126F : -0x1.fffffep125F;                             // beyond floats
-        if (kind == 12)
-          x[i] = i == 0 ? 0x1p24F : i % 40 == 7 ? std::ldexp(sign, -40) : i % 40 == 8 ? -x[i - 1] : 1.0F;  // ties that E decides
+        if (kind == 6) x[i] = 0x1p24F + static_cast<float>(random() % 2);                                     // ties
+        if (kind == 7) x[i] = i == 0 ? 0x1.000002p60F : i % 1024 == 900 ? 0x1p36F * sign : 0x1p18F * x[i];    // beside places of the double
+        if (kind == 8) x[i] = i < 2048 ? x[i] : i == 2048 ? -1.0F * 1024 : (x[i] - 0.5F) * 0x1p-8F;           // cancels
+        if (kind == 9) x[i] = std::ldexp(sign, -149 + static_cast<int>(random() % 4));                        // denormal
+        if (kind == 10) x[i] = std::ldexp(x[i], static_cast<int>(random() % 12)) * sign;                      // near the bound of exponents
+        if (kind == 11) x[i] = i % 3 == 0 ? 0x1.fffffep126F : -0x1.fffffep125F;                               // beyond floats
+        if (kind == 12) x[i] = i == 0 ? 0x1p24F : i % 40 == 7 ? std::ldexp(sign, -40) : i % 40 == 8 ? -x[i - 1] : 1.0F;  // ties that E decides
       }
       for (const bool exclusive : {false, true}) {
         std::vector<float> found(size + 5, 7);
         const std::size_t offset = (random() % 4 + 4 - reinterpret_cast<std::uintptr_t>(found.data()) / 4 % 4) % 4;
         const bool known = run(kept, size, 32, [&](uint before) {
-          dialect::of_floats_to_floats::scan_once(x.data(), 0, size, kept.states.data(), kept.launch, kept.drawn.data(), before,
-                                                  found.data(), offset, exclusive, nullptr, kept.gave_up.data());
+          dialect::of_floats_to_floats::scan_once(x.data(), 0, size, kept.states.data(), kept.launch, kept.drawn.data(), before, found.data(), offset,
+                                                  exclusive, nullptr, kept.gave_up.data());
         });
         if (kind != 11) {
           ASSERT_TRUE(known);
@@ -403,13 +401,10 @@ TEST(ScanKernel, GivesUp) {
       auto x = numbers<double>(0, 1500, random);
       if (!right) x[700] = wrong;
       std::vector<double> found(x.size());
-      ASSERT_EQ(run(kept, x.size(), 2,
-                    [&](uint before) {
-                      dialect::of_doubles::scan_once(x.data(), 0, x.size(), kept.states.data(), kept.launch, kept.drawn.data(), before,
-                                                     found.data(), 0, 0, nullptr, kept.gave_up.data());
-                    }),
-                right)
-          << wrong;
+      ASSERT_EQ(run(kept, x.size(), 2, [&](uint before) {
+        dialect::of_doubles::scan_once(x.data(), 0, x.size(), kept.states.data(), kept.launch, kept.drawn.data(), before, found.data(), 0,
+                                       0, nullptr, kept.gave_up.data());
+      }), right) << wrong;
       if (right) expect_prefixes(x, {}, false, found);
     }
   }
