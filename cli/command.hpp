@@ -21,6 +21,7 @@ void add_sum(CLI::App& program, Action& action);
 void add_hist(CLI::App& program, Action& action);
 void add_hist2d(CLI::App& program, Action& action);
 void add_statistics(CLI::App& program, Action& action);
+void add_dot(CLI::App& program, Action& action);
 void add_quantile(CLI::App& program, Action& action);
 void add_product(CLI::App& program, Action& action);
 void add_reduce(CLI::App& program, Action& action);

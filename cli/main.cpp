@@ -47,9 +47,9 @@ void describe(CLI::App& program, Action& action, const std::string& wanted) {
   program.set_version_flag("-V,--version", std::string("samesum ") + version(), "print the version");
   program.require_subcommand(1);
   program.footer(kFooter);
-  for (const auto add :
-       {add_sum, add_hist, add_hist2d, add_statistics, add_product, add_reduce, add_scan, add_quantile, add_merge, add_compare, add_pairs,
-        add_devices, add_selftest, add_bench, add_tune, add_warm, add_kernel, add_check, add_completion}) {
+  for (const auto add : {add_sum,   add_hist,     add_hist2d, add_statistics, add_dot,   add_product,   add_reduce,
+                         add_scan,  add_quantile, add_merge,  add_compare,    add_pairs, add_devices,   add_selftest,
+                         add_bench, add_tune,     add_warm,   add_kernel,     add_check, add_completion}) {
     add(program, action);
     if (!program.get_subcommands([&](const CLI::App* command) { return command->get_name() == wanted; }).empty()) break;
   }

@@ -29,7 +29,7 @@ def between(path, begin, end):
 
 def shared():
     exact = between("src/exact/exact.h", "#define EXACT_DIGITS", None)
-    expansion = between("src/groups/expansion.h", "typedef struct", "// The sum over `count`")
+    expansion = between("src/groups/expansion.h", "typedef struct", "// The sum divided by `count`")
     return renamed(exact + "\n" + expansion)
 
 

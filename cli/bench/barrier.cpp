@@ -58,12 +58,7 @@ class BarrierPrinter {
     if (discovery_ == 0 && !ladder.discovery.empty()) {
       out_.print("\nFinding out how many groups are resident, a launch\n");
       Table head = discovery_table();
-      head.add({{"launched", Style::bold},
-                {"found", Style::bold},
-                {"known", Style::bold},
-                {"the first time", Style::bold},
-                {"then", Style::bold},
-                {"not at all", Style::bold}});
+      head.add_head({"launched", "found", "known", "the first time", "then", "not at all"});
       head.print(out_);
     }
     Table table = discovery_table();
@@ -82,14 +77,7 @@ class BarrierPrinter {
   void print_rows(const std::vector<bench::BarrierRow>& rows, std::size_t& printed, bool checked) {
     Table table("<>>>>>><", 2, {18, 6, 4, 9, 11, 8, 8, 0});
     if (printed == 0 && !rows.empty()) {
-      table.add({{"method", Style::bold},
-                 {"groups", Style::bold},
-                 {"of", Style::bold},
-                 {"a barrier", Style::bold},
-                 {"barriers/us", Style::bold},
-                 {"a run", Style::bold},
-                 {"without", Style::bold},
-                 {checked ? "check" : "", Style::bold}});
+      table.add_head({"method", "groups", "of", "a barrier", "barriers/us", "a run", "without", checked ? "check" : ""});
     }
     for (; printed < rows.size(); ++printed) {
       const bench::BarrierRow& row = rows[printed];

@@ -48,14 +48,7 @@ class HistogramPrinter {
     if (printed_ == 0) {
       out_.print("{}, {}\n", out_.bold(kind_), byte_size(ladder.size));
       Table head(kAlignment, 2, widths_);
-      head.add({{"variant", Style::bold},
-                {"where", Style::bold},
-                {"time", Style::bold},
-                {"10^9/s", Style::bold},
-                {"of ceiling", Style::bold},
-                {"speedup", Style::bold},
-                {"check", Style::bold},
-                {"configuration", Style::bold}});
+      head.add_head({"variant", "where", "time", "10^9/s", "of ceiling", "speedup", "check", "configuration"});
       head.print(out_);
     }
     Table table(kAlignment, 2, widths_);

@@ -105,15 +105,7 @@ void LadderPrinter::print(const bench::Ladder& ladder) {
                Number(ladder.exact_sum, DType::float64).decimal());
     out_.print("{}\n\n", out_.dim(fmt::format("device {}, {}", ladder.device.selector, ladder.device.name)));
     Table head("<<>>>>><<", 0, widths_);
-    head.add({{"variant", Style::bold},
-              {"where", Style::bold},
-              {"time", Style::bold},
-              {"spread", Style::bold},
-              {"GB/s", Style::bold},
-              {"of ceiling", Style::bold},
-              {"speedup", Style::bold},
-              {"check", Style::bold},
-              {"configuration", Style::bold}});
+    head.add_head({"variant", "where", "time", "spread", "GB/s", "of ceiling", "speedup", "check", "configuration"});
     head.print(out_);
   }
   Table table("<<>>>>><<", 0, widths_);

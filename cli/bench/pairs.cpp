@@ -67,16 +67,7 @@ class PairsPrinter {
       }
       out_.print("\n");
       Table head(kAlignment, 0, widths_);
-      head.add({{"variant", Style::bold},
-                {"where", Style::bold},
-                {"time", Style::bold},
-                {"pairs/s", Style::bold},
-                {"FLOP/s", Style::bold},
-                {"of ceiling", Style::bold},
-                {"speedup", Style::bold},
-                {"of vendor's", Style::bold},
-                {"check", Style::bold},
-                {"configuration", Style::bold}});
+      head.add_head({"variant", "where", "time", "pairs/s", "FLOP/s", "of ceiling", "speedup", "of vendor's", "check", "configuration"});
       head.print(out_);
     }
     Table table(kAlignment, 0, widths_);

@@ -52,13 +52,7 @@ class ReducePrinter {
       out_.print("{} {} ({}), {}\n", grouped(result.size), name_of(result.type), byte_size(result.size * size_of(result.type)), data_);
       out_.print("{}\n\n", out_.dim(fmt::format("device {}, {}", result.device.selector, result.device.name)));
       Table head = table();
-      head.add({{"operation", Style::bold},
-                {"where", Style::bold},
-                {"time", Style::bold},
-                {"GB/s", Style::bold},
-                {"of ceiling", Style::bold},
-                {"check", Style::bold},
-                {"configuration", Style::bold}});
+      head.add_head({"operation", "where", "time", "GB/s", "of ceiling", "check", "configuration"});
       head.print(out_);
     }
     Table rows = table();

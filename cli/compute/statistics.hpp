@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -21,7 +22,7 @@ namespace samesum::cli {
 struct StatisticsOptions {
   Input input;
   std::string device = "auto";
-  std::vector<std::string> wanted;  ///< names of kStatistics
+  std::vector<std::string> wanted;  ///< names of statistics
   std::uint64_t ddof = 0;
   std::string nodata;
   ResultOptions result;
@@ -56,6 +57,19 @@ struct Statistic {
   Number (*value)(const Found&, const StatisticsOptions&);
 };
 
+std::span<const Statistic> all_statistics();
+/// @throws Error (usage) with the names that there are.
+const Statistic& find_statistic(const std::string& name);
+/// Those of these names; of none the usual ones.
+std::vector<const Statistic*> find_statistics(const std::vector<std::string>& names);
+/// What has to be collected for them.
+Fields fields_of(const std::vector<const Statistic*>& wanted);
+
+/// The statistics of an input, or of each of its columns. `product`: the product too.
+std::vector<Found> collect_from(const NamedSource& input, const Device& device, const StatisticsOptions& options, bool product);
+/// @throws Error (usage) if a table has no column of numbers: the separator is wrong as a rule.
+void require_numbers(const std::vector<Found>& columns);
+
 /// A statistic's value, or why there is none.
 struct Answer {
   std::optional<Number> number;
@@ -77,6 +91,9 @@ std::vector<std::string> names_of(const Statistics& all);
 /// Prints a dot product. `integers`: of integers; `is_signed_type`: of a signed type.
 int print_dot(Output& out, const ProductAccumulator& sum, bool integers, bool is_signed_type, const ResultOptions& result,
               const std::string& device = "");
+
+/// The options of all commands of statistics and of `dot`.
+void add_common_options(CLI::App& command, StatisticsOptions& options, unsigned printed);
 
 /// Prints the sums of several columns, by the options of `sum`.
 int run_sums_of_columns(Output& out, const Input& input, const std::string& device, const ResultOptions& result);

@@ -103,14 +103,13 @@ std::vector<std::size_t> sorted(const std::vector<Key>& keys) {
 std::optional<Number> answer(const GroupSums& sums, std::uint64_t group, std::string_view what, const ByOptions& options,
                              const ResultOptions& result) {
   const NanPolicy nan = result.nan_policy();
-  const auto real = [](auto value) { return Number(value, sizeof value == 4 ? DType::float32 : DType::float64); };
   const std::uint64_t used = sums.count(group) - (nan == NanPolicy::skip ? sums.nan_count(group) : 0);
   if (what == "count") return Number(sums.count(group));
   if (what == "nan") return Number(sums.nan_count(group));
   if (what == "sum") {
     const Accumulator sum = sums.sum(group);
-    if (!is_integer(sums.type())) return result.float32 ? real(sum.round_to_float(nan)) : real(sum.round(nan));
-    if (result.float32) return real(sum.round_to_float(nan));
+    if (!is_integer(sums.type())) return result.float32 ? Number(sum.round_to_float(nan)) : Number(sum.round(nan));
+    if (result.float32) return Number(sum.round_to_float(nan));
     return sum.round() < 0x1p63 ? Number(sum.to_int64()) : Number(sum.to_uint64());  // a text's integers have no type
   }
   if (what == "min" || what == "max") {
@@ -121,11 +120,11 @@ std::optional<Number> answer(const GroupSums& sums, std::uint64_t group, std::st
   const bool spread = what == "var" || what == "std";
   if ((what == "mean" && used == 0) || (spread && used <= options.ddof)) return std::nullopt;
   const Statistics all = sums.statistics(group);
-  if (what == "mean") return result.float32 ? real(all.mean_to_float(nan)) : real(all.mean(nan));
-  if (what == "norm") return result.float32 ? real(all.norm_to_float(nan)) : real(all.norm(nan));
-  if (what == "sqnorm") return result.float32 ? real(all.squared_norm_to_float(nan)) : real(all.squared_norm(nan));
-  if (what == "var") return result.float32 ? real(all.variance_to_float(options.ddof, nan)) : real(all.variance(options.ddof, nan));
-  return result.float32 ? real(all.standard_deviation_to_float(options.ddof, nan)) : real(all.standard_deviation(options.ddof, nan));
+  if (what == "mean") return result.float32 ? Number(all.mean_to_float(nan)) : Number(all.mean(nan));
+  if (what == "norm") return result.float32 ? Number(all.norm_to_float(nan)) : Number(all.norm(nan));
+  if (what == "sqnorm") return result.float32 ? Number(all.squared_norm_to_float(nan)) : Number(all.squared_norm(nan));
+  if (what == "var") return result.float32 ? Number(all.variance_to_float(options.ddof, nan)) : Number(all.variance(options.ddof, nan));
+  return result.float32 ? Number(all.standard_deviation_to_float(options.ddof, nan)) : Number(all.standard_deviation(options.ddof, nan));
 }
 
 std::vector<std::string> statistics_of(const ByOptions& options) {

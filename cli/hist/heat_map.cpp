@@ -42,7 +42,7 @@ std::array<std::uint8_t, 3> colour_of(std::uint64_t count, double part) {
   return count == 0 ? std::array<std::uint8_t, 3>{255, 255, 255} : colour_of(part);
 }
 
-// The cells in bins, merged to at most so many columns and rows.
+// The cells in bins, merged until there are at most the given numbers of columns and rows.
 class Cells {
  public:
   Cells(const HistogramNd& histogram, std::uint64_t columns, std::uint64_t rows, bool logarithmic)

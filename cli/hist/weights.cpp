@@ -112,7 +112,7 @@ void print_json(Output& out, const std::vector<std::string>& files, const std::s
   out.print("{}\n", to_text(object));
 }
 
-// A line for each of at most so many bins.
+// A line for each bin, merged if there are more than kMaxLines.
 void print_table(Output& out, WeightedHistogram histogram, const ResultOptions& result) {
   constexpr std::uint64_t kMaxLines = 40;
   const std::uint64_t bins = histogram.axes()[0].count();

@@ -19,6 +19,8 @@ using Json = nlohmann::ordered_json;
 class Number {
  public:
   Number(double value, DType type) : value_(value), type_(type) {}
+  explicit Number(double value) : Number(value, DType::float64) {}
+  explicit Number(float value) : Number(value, DType::float32) {}
   explicit Number(std::int64_t value) : value_(value), type_(DType::int64) {}
   explicit Number(std::uint64_t value) : value_(value), type_(DType::uint64) {}
   explicit Number(const Value& value);

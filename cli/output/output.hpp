@@ -72,6 +72,11 @@ class Table {
   explicit Table(std::string alignment, std::size_t indent = 0, std::vector<std::size_t> widths = {})
       : alignment_(std::move(alignment)), indent_(indent), widths_(std::move(widths)) {}
   void add(std::vector<Cell> row) { rows_.push_back(std::move(row)); }
+  /// A row of the columns' names.
+  void add_head(const std::vector<std::string>& names) {
+    std::vector<Cell>& row = rows_.emplace_back();
+    for (const std::string& name : names) row.emplace_back(name, Style::bold);
+  }
   /// A separate line after the latest row.
   void note(std::string text) { rows_.push_back({Cell(std::move(text), Style::dim)}); }
   void print(Output& out) const;

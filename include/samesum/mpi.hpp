@@ -354,7 +354,7 @@ class Pending {
         comm_(other.comm_),
         request_(std::exchange(other.request_, MPI_REQUEST_NULL)) {}
   Pending& operator=(Pending&&) = delete;
-  /// Waits, where nobody has.
+  /// Waits, unless wait() was called.
   ~Pending() {
     if (request_ != MPI_REQUEST_NULL) MPI_Wait(&request_, MPI_STATUS_IGNORE);
   }
@@ -387,7 +387,7 @@ class Pending<Statistics> {
         request_(reduction_->start()) {}
   Pending(Pending&& other) noexcept : reduction_(std::move(other.reduction_)), request_(std::exchange(other.request_, MPI_REQUEST_NULL)) {}
   Pending& operator=(Pending&&) = delete;
-  /// Waits, where nobody has.
+  /// Waits, unless wait() was called.
   ~Pending() {
     if (request_ != MPI_REQUEST_NULL) MPI_Wait(&request_, MPI_STATUS_IGNORE);
   }

@@ -1,5 +1,7 @@
 #include "formula/print.hpp"
 
+#include "device/dialect/element_name.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,124 +16,67 @@ std::string_view suffix(Scalar type) {
   return kSuffixes[static_cast<std::size_t>(type)];
 }
 
-// What C writes between two operands, where that is all.
-std::string_view infix(Op op, Scalar from) {
-  switch (op) {
-    case Op::less:
-      return "<";
-    case Op::less_equal:
-      return "<=";
-    case Op::equal:
-      return "==";
-    case Op::not_equal:
-      return "!=";
-    case Op::logical_and:
-      return "&";
-    case Op::logical_or:
-      return "|";
-    case Op::bit_and:
-      return "&";
-    case Op::bit_or:
-      return "|";
-    case Op::bit_xor:
-      return "^";
-    default:
-      break;
+struct Written {
+  Op op;
+  std::string_view text;
+};
+
+template <std::size_t kCount>
+constexpr std::string_view text_of(const Written (&table)[kCount], Op op) {
+  for (const Written& one : table) {
+    if (one.op == op) return one.text;
   }
-  if (!is_float(from)) return "";
-  switch (op) {
-    case Op::add:
-      return "+";
-    case Op::subtract:
-      return "-";
-    case Op::multiply:
-      return "*";
-    case Op::divide:
-      return "/";
-    default:
-      return "";
-  }
+  return "";
 }
 
-// The dialect's function for the others.
-std::string_view function(Op op) {
-  switch (op) {
-    case Op::abs:
-      return "abs";
-    case Op::floor:
-      return "floor";
-    case Op::ceil:
-      return "ceil";
-    case Op::trunc:
-      return "trunc";
-    case Op::round:
-      return "rint";
-    case Op::sqrt:
-      return "sqrt";
-    case Op::fixed_exp:
-      return "fixed_exp";
-    case Op::fixed_log:
-      return "fixed_log";
-    case Op::fixed_tanh:
-      return "fixed_tanh";
-    case Op::fixed_sin:
-      return "fixed_sin";
-    case Op::fixed_cos:
-      return "fixed_cos";
-    case Op::popcount:
-      return "popcount";
-    case Op::clz:
-      return "clz";
-    case Op::exp:
-      return "exp";
-    case Op::log:
-      return "log";
-    case Op::log1p:
-      return "log1p";
-    case Op::expm1:
-      return "expm1";
-    case Op::sin:
-      return "sin";
-    case Op::cos:
-      return "cos";
-    case Op::tan:
-      return "tan";
-    case Op::tanh:
-      return "tanh";
-    case Op::add:
-      return "add";
-    case Op::subtract:
-      return "subtract";
-    case Op::multiply:
-      return "multiply";
-    case Op::divide:
-      return "divide";
-    case Op::modulo:
-      return "modulo";
-    case Op::shift_left:
-      return "shift_left";
-    case Op::shift_right:
-      return "shift_right";
-    case Op::min:
-      return "min";
-    case Op::max:
-      return "max";
-    case Op::gcd:
-      return "gcd";
-    case Op::mulmod:
-      return "mulmod";
-    case Op::atan2:
-      return "atan2";
-    case Op::pow:
-      return "pow";
-    case Op::hypot:
-      return "hypot";
-    case Op::fma:
-      return "fma";
-    default:
-      return "";
-  }
+// Operations that C writes between two operands; the second table is for floats only.
+constexpr Written kInfix[] = {{Op::less, "<"},       {Op::less_equal, "<="}, {Op::equal, "=="},
+                              {Op::not_equal, "!="}, {Op::logical_and, "&"}, {Op::logical_or, "|"},
+                              {Op::bit_and, "&"},    {Op::bit_or, "|"},      {Op::bit_xor, "^"}};
+constexpr Written kInfixOfFloats[] = {{Op::add, "+"}, {Op::subtract, "-"}, {Op::multiply, "*"}, {Op::divide, "/"}};
+
+std::string_view infix(Op op, Scalar from) {
+  const std::string_view symbol = text_of(kInfix, op);
+  return symbol.empty() && is_float(from) ? text_of(kInfixOfFloats, op) : symbol;
 }
+
+// Operations that are functions of the dialect, by the beginning of their names.
+constexpr Written kFunctionNames[] = {{Op::abs, "abs"},
+                                      {Op::floor, "floor"},
+                                      {Op::ceil, "ceil"},
+                                      {Op::trunc, "trunc"},
+                                      {Op::round, "rint"},
+                                      {Op::sqrt, "sqrt"},
+                                      {Op::fixed_exp, "fixed_exp"},
+                                      {Op::fixed_log, "fixed_log"},
+                                      {Op::fixed_tanh, "fixed_tanh"},
+                                      {Op::fixed_sin, "fixed_sin"},
+                                      {Op::fixed_cos, "fixed_cos"},
+                                      {Op::popcount, "popcount"},
+                                      {Op::clz, "clz"},
+                                      {Op::exp, "exp"},
+                                      {Op::log, "log"},
+                                      {Op::log1p, "log1p"},
+                                      {Op::expm1, "expm1"},
+                                      {Op::sin, "sin"},
+                                      {Op::cos, "cos"},
+                                      {Op::tan, "tan"},
+                                      {Op::tanh, "tanh"},
+                                      {Op::add, "add"},
+                                      {Op::subtract, "subtract"},
+                                      {Op::multiply, "multiply"},
+                                      {Op::divide, "divide"},
+                                      {Op::modulo, "modulo"},
+                                      {Op::shift_left, "shift_left"},
+                                      {Op::shift_right, "shift_right"},
+                                      {Op::min, "min"},
+                                      {Op::max, "max"},
+                                      {Op::gcd, "gcd"},
+                                      {Op::mulmod, "mulmod"},
+                                      {Op::atan2, "atan2"},
+                                      {Op::pow, "pow"},
+                                      {Op::hypot, "hypot"},
+                                      {Op::fma, "fma"}};
 
 class Printer {
  public:
@@ -249,7 +194,7 @@ class Printer {
   std::string call(std::uint32_t number, const Node& node, Scalar from, const Operand& v) {
     std::string operands = v(0);
     for (std::size_t i = 1; i < node.operands; ++i) operands += ", " + v(i);
-    const std::string_view name = function(node.op);
+    const std::string_view name = text_of(kFunctionNames, node.op);
     if (is_float(from)) {
       const bool own =
           (node.op >= Op::fixed_exp && node.op <= Op::fixed_cos) || node.op == Op::abs || node.op == Op::min || node.op == Op::max;
@@ -308,11 +253,7 @@ std::string_view dialect_name(Scalar type) noexcept {
   return kNames[static_cast<std::size_t>(type)];
 }
 
-std::string_view stored_name(DType type) noexcept {
-  constexpr std::string_view kNames[] = {"signed char", "uchar", "short",  "ushort", "int",   "uint",
-                                         "long",        "ulong", "ushort", "ushort", "float", "double"};
-  return kNames[static_cast<std::size_t>(type)];
-}
+std::string_view stored_name(DType type) noexcept { return device::element_name(type); }
 
 std::string loaded(DType type, std::string_view word) {
   if (type == DType::float16) return fmt::format("half_to_float({})", word);

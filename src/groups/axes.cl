@@ -1,21 +1,27 @@
 // Sums and means along axes: one result for each position along the axes that are kept.
 //
-// Defined by the host: ELEMENT, the type in which elements lie, and VALUE(x), the number that one is: a double, or for INTEGERS a long (of
-// unsigned ones of 64 bits the bits); SIGNED (of integers); SHORT, whether two terms of an expansion are enough as a rule; FLOAT_BITS(x), where
-// numbers are floats or narrower, the bits of one as a float; MISSING, an element that adds nothing; UNROLL, elements that a work-item adds
-// up at once; SKIP (of NaNs); GROUP_SIZE; RESIDENT, groups of a compute unit.
+// The host defines:
+//   ELEMENT        the type of an element in memory
+//   VALUE(x)       an element's value: a double; if INTEGERS, a long (the bits of a uint64)
+//   SIGNED         whether integers are signed
+//   SHORT          whether expansions of two terms are enough for most data
+//   FLOAT_BITS(x)  the bits of an element as a float, for floats of at most 32 bits
+//   MISSING        the identity of addition as an element
+//   UNROLL         the number of elements that a work-item adds in one step
+//   SKIP           whether NaNs are left out
+//   GROUP_SIZE, RESIDENT  work-items of a group; groups that are resident on a compute unit
 //
-// A group has `width` results at once, each by GROUP_SIZE / width work-items, its lanes. `neighbours`: results lie side by side, and
-// neighbouring work-items have neighbouring results; or else the elements of one. `loads`: elements of a result follow one another, and can be
-// read by 16 bytes. `mean`: means are wanted, not sums.
+// A group computes `width` results at once. GROUP_SIZE / width work-items, the lanes of a result, share its elements. If `neighbours` is set,
+// adjacent work-items have adjacent results; otherwise they have adjacent elements of one result. `loads`: the elements of a result are
+// contiguous and can be read in loads of 16 bytes. `mean`: the results are means.
 //
-// Where there are too few results to fill the device, the elements of each are cut into `parts`, whose sums a second launch adds up.
+// If there are too few results to fill the device, the elements of each are cut into `parts`. A second launch adds the parts' sums.
 
-#define FEW 4  // elements that a work-item loads at once where it has less than UNROLL
+#define FEW 4  // elements that a work-item loads in one step if fewer than UNROLL are left
 
 // 16 bytes, aligned.
 #define PER_LOAD (16 / sizeof(ELEMENT))
-#define LOADS 4  // that a work-item has in flight
+#define LOADS 4  // loads of a work-item that are in flight
 typedef union {
   uint4 all;
   ELEMENT elements[PER_LOAD];
@@ -65,9 +71,9 @@ FN SUM shared_sum(LOCAL const ulong* from) {
   x.high = (long)from[GROUP_SIZE];
   return x;
 }
-// The result's bits; 1 where there is none.
+// Stores the bits of the result. Returns 1 if the sum does not determine them.
 FN uint finished(SUM x, ulong count, int mean, GLOBAL ulong* to) {
-  // Of numbers that are doubles, one division; its operands are exact.
+  // One division if both operands are exact as doubles.
   const long value = (long)x.low;
   const uint fits = x.high == value >> 63 && value <= (1L << 53) && value >= -(1L << 53) && count <= (1UL << 53);
   *to = mean ? as_ulong((double)value / (double)count) : x.low;
@@ -115,16 +121,16 @@ FN uint finished(SUM x, ulong count, int mean, GLOBAL ulong* to) {
   x = mean ? expansion_mean(x, (double)count) : expansion_rounded(x);
   *to = as_ulong(x.s);
 #if SKIP
-  x.inexact |= mean || x.s == 0;  // it is not known how many elements there are
+  x.inexact |= mean || x.s == 0;  // the number of elements that are not NaN is unknown
 #endif
   return x.inexact;
 }
 #endif
 
-// Notes a result that there is none of in this way: in no order, as far as there is room.
-FN void note_left(GLOBAL ulong* words, GLOBAL ulong* left, ulong capacity, ulong index) {
+// Appends the index of a result that these kernels could not compute to `pending`, in any order, if there is room.
+FN void add_pending(GLOBAL ulong* words, GLOBAL ulong* pending, ulong capacity, ulong index) {
   const uint number = atomic_add_global32((GLOBAL uint*)words, 1);
-  if (number < capacity) left[number] = index;
+  if (number < capacity) pending[number] = index;
 }
 
 #if INTEGERS
@@ -143,8 +149,8 @@ FN NUMBER number_of(ELEMENT x) {
 #define number_of(x) VALUE(x)
 #endif
 
-// Adds `count` elements, up to 16. Floats are added up as doubles at once, which rounds nothing while their exponents span little: the sum of 2^4
-// numbers below 2^(e - 126), multiples of 2^(e - 25 - 150), has 53 bits.
+// Adds `count` elements, up to 16. Floats are first added as doubles. That is exact if their exponents span at most 25: the sum of 2^4 numbers below
+// 2^(e - 126) that are multiples of 2^(e - 25 - 150) has 53 bits.
 #if INTEGERS || !SHORT
 FN SUM add_all(SUM sum, const ELEMENT* x, uint count) {
 #pragma unroll
@@ -193,7 +199,7 @@ FN SUM add_row(SUM sum, GLOBAL const uint4* from, ulong count, uint lane, uint l
   return sum;
 }
 
-// The place of the work-item's result, from the first element of all.
+// The distance in bytes from the array's first element to the first element of `result`.
 FN long offset_of(GLOBAL const ulong* kept, uint kept_axes, long kept_stride, ulong result, uint narrow) {
   if (kept_axes == 1) return (long)result * kept_stride;
   long offset = 0;
@@ -208,8 +214,8 @@ FN long offset_of(GLOBAL const ulong* kept, uint kept_axes, long kept_stride, ul
   return offset;
 }
 
-// Adds the sums of a result's lanes up: the first of them gets it. `apart` is the distance of two lanes in the group. All work-items come
-// here.
+// Adds the sums of a result's lanes; the first lane receives the total. `apart` is the distance of two lanes in the group. Contains barriers: all
+// work-items of the group call it.
 FN SUM sum_of_lanes(LOCAL ulong* shared, SUM sum, uint lane, uint lanes, uint apart) {
   const uint id = local_id();
   uint distance = lanes / 2;
@@ -239,18 +245,18 @@ FN SUM sum_of_lanes(LOCAL ulong* shared, SUM sum, uint lane, uint lanes, uint ap
       other.f = as_double((ulong)subgroup_shuffle64((long)as_ulong(sum.f), from));
       other.inexact = subgroup_shuffle(sum.inexact, from);
     }
-    sum = sum_merge(sum, other);  // of use to the first lanes alone
+    sum = sum_merge(sum, other);  // meaningful in the first lanes only
   }
 #endif
   return sum;
 }
 
-// `words` are the number of results that are left to the host, 0 before; then of each axis that is kept extent and stride in bytes, the last
-// one first; then those that are reduced. `kept_stride` and `reduced_stride` are those of the last ones.
+// `words`: the number of pending results, initially 0; then extent and stride in bytes of each axis that is kept, the last axis first; then the same
+// of the axes that are reduced. `kept_stride` and `reduced_stride` are the strides of the last axes.
 KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT)
 void axes(GLOBAL const uchar* data, ulong offset, GLOBAL ulong* words, uint kept_axes, uint reduced_axes, ulong results, ulong each,
           long kept_stride, long reduced_stride, ulong parts, ulong first_unit, uint width, int neighbours, int loads, int mean,
-          GLOBAL ulong* sums, GLOBAL ulong* to, ulong to_offset, GLOBAL ulong* left, ulong capacity) {
+          GLOBAL ulong* sums, GLOBAL ulong* to, ulong to_offset, GLOBAL ulong* pending, ulong capacity) {
   LOCAL_VAR ulong shared[GROUP_SIZE * SUM_WORDS];
   const uint id = local_id();
   const uint lanes = GROUP_SIZE / width;  // both are powers of two
@@ -310,14 +316,14 @@ void axes(GLOBAL const uchar* data, ulong offset, GLOBAL ulong* words, uint kept
   if (parts > 1) {
     store_sum(sums + part * SUM_WORDS * results + result, results, sum);
   } else if (finished(sum, each, mean, to + to_offset + result)) {
-    note_left(words, left, capacity, result);
+    add_pending(words, pending, capacity, result);
   }
 }
 
-// The same for results of at most FEW elements along one axis: a work-item has FEW of them, and loads all of their elements at once.
+// The same for results of at most FEW elements along one axis. A work-item computes FEW results, and loads all of their elements at once.
 KERNEL FIXED_GROUP(GROUP_SIZE, 1)
 void axes_few(GLOBAL const uchar* data, ulong offset, GLOBAL ulong* words, uint kept_axes, ulong results, ulong each, long kept_stride,
-              long reduced_stride, ulong first_unit, int mean, GLOBAL ulong* to, ulong to_offset, GLOBAL ulong* left, ulong capacity) {
+              long reduced_stride, ulong first_unit, int mean, GLOBAL ulong* to, ulong to_offset, GLOBAL ulong* pending, ulong capacity) {
   const ulong first = (first_unit + group_id()) * (GROUP_SIZE * FEW) + local_id();
   ELEMENT x[FEW * FEW];
 #pragma unroll
@@ -335,14 +341,14 @@ void axes_few(GLOBAL const uchar* data, ulong offset, GLOBAL ulong* words, uint 
     const ulong result = first + r * GROUP_SIZE;
     if (result >= results) return;
     const SUM sum = add_all(sum_zero(), x + r * FEW, FEW);
-    if (finished(sum, each, mean, to + to_offset + result)) note_left(words, left, capacity, result);
+    if (finished(sum, each, mean, to + to_offset + result)) add_pending(words, pending, capacity, result);
   }
 }
 
-// A group for each result.
+// Adds the sums of the parts: one group for each result.
 KERNEL FIXED_GROUP(GROUP_SIZE, 1)
 void axes_parts(GLOBAL const ulong* sums, ulong results, ulong each, ulong parts, int mean, GLOBAL ulong* to, ulong to_offset,
-                GLOBAL ulong* words, GLOBAL ulong* left, ulong capacity) {
+                GLOBAL ulong* words, GLOBAL ulong* pending, ulong capacity) {
   LOCAL_VAR ulong shared[GROUP_SIZE * SUM_WORDS];
   const ulong result = group_id();
   SUM sum = sum_zero();
@@ -357,5 +363,5 @@ void axes_parts(GLOBAL const ulong* sums, ulong results, ulong each, ulong parts
     for (uint k = 0; k < FEW; ++k) sum = sum_merge(sum, x[k]);
   }
   sum = sum_of_lanes(shared, sum, local_id(), GROUP_SIZE, 1);
-  if (local_id() == 0 && finished(sum, each, mean, to + to_offset + result)) note_left(words, left, capacity, result);
+  if (local_id() == 0 && finished(sum, each, mean, to + to_offset + result)) add_pending(words, pending, capacity, result);
 }

@@ -174,10 +174,10 @@ void reduce_host(const AxisProblem& problem, AxisReduction reduction, const Opti
   if (!in_one_pass(reduction) || problem.each == 0 || problem.kept.empty() || few) {
     return reduce_each(problem, reduction, options, problem.results, all, type, to);
   }
-  const std::vector<std::uint64_t> left = reduce_cpu(problem, reduction == AxisReduction::mean, options.nan, options.tuning.threads, to);
-  if (!left.empty())
+  const std::vector<std::uint64_t> pending = reduce_cpu(problem, reduction == AxisReduction::mean, options.nan, options.tuning.threads, to);
+  if (!pending.empty())
     reduce_each(
-        problem, reduction, options, left.size(), [&](std::uint64_t i) { return left[i]; }, type, to);
+        problem, reduction, options, pending.size(), [&](std::uint64_t i) { return pending[i]; }, type, to);
 }
 
 void require_like(const Array& to, const std::vector<std::uint64_t>& shape, DType type) {
@@ -332,7 +332,7 @@ void axis_reduction(const Array& data, AxisReduction reduction, const Axes& axes
         if (const auto kept = queue.plans().take<device::Memory>(kOwn)) own = *kept;
         if (own.bytes < bytes.size()) own = queue.allocate(std::max<std::uint64_t>(16, bytes.size()));
       }
-      const std::vector<std::uint64_t> left = groups::reduce_on_device(
+      const std::vector<std::uint64_t> pending = groups::reduce_on_device(
           problem, reduction == AxisReduction::mean, options.nan, in_place ? to.buffer().state().memory : own, in_place ? to.offset() : 0);
       if (!in_place) {
         const device::Lock lock(queue.mutex());
@@ -341,19 +341,19 @@ void axis_reduction(const Array& data, AxisReduction reduction, const Axes& axes
       }
       // Of those that are left few are computed there; of many the elements come to the host.
       constexpr std::uint64_t kFew = 256;
-      std::vector<std::byte> fixed(left.empty() ? 0 : problem.results * size_of(type));
-      if (left.size() > kFew) {
+      std::vector<std::byte> fixed(pending.empty() ? 0 : problem.results * size_of(type));
+      if (pending.size() > kFew) {
         const Values copy = groups::copied_to_host(data);
         const groups::AxisProblem there(copy.array(), axes);
         Options on_cpu = options;
         on_cpu.device.reset();
         groups::reduce_each(
-            there, reduction, on_cpu, left.size(), [&](std::uint64_t i) { return left[i]; }, type, fixed.data());
-      } else if (!left.empty()) {
+            there, reduction, on_cpu, pending.size(), [&](std::uint64_t i) { return pending[i]; }, type, fixed.data());
+      } else if (!pending.empty()) {
         groups::reduce_each(
-            problem, reduction, options, left.size(), [&](std::uint64_t i) { return left[i]; }, type, fixed.data());
+            problem, reduction, options, pending.size(), [&](std::uint64_t i) { return pending[i]; }, type, fixed.data());
       }
-      for (const std::uint64_t index : left) {
+      for (const std::uint64_t index : pending) {
         const std::byte* const from = fixed.data() + index * size_of(type);
         if (in_place) {
           to.buffer().write(from, size_of(type), to.offset() + index * size_of(type));

@@ -31,8 +31,8 @@ struct AxisProblem {
   std::vector<std::int64_t> reduced_strides;
 };
 
-/// Sums, or means, of floats as doubles, of integers as int64 or uint64 (means as doubles), into `results`; those that cannot be computed
-/// in this way are left out: their indices, ascending. The array lies in host memory.
+/// Writes sums, or means, to `results`: of floats as doubles, of integers as int64 or uint64 (means as doubles). Returns the indices of the results
+/// that cannot be computed in this way, ascending. The array is in host memory.
 std::vector<std::uint64_t> reduce_cpu(const AxisProblem& problem, bool mean, NanPolicy nan, std::uint32_t threads, void* results);
 
 /// The same of an array on a device that runs kernels and has float64, into memory of that device, from byte `offset` on, a multiple of 8.

@@ -32,18 +32,18 @@ std::string_view value_of(DType type) {
   return "((double)(x))";
 }
 
-// Adds nothing: -0.0, or 0.
+// The identity of addition: -0.0, or 0.
 std::string_view missing_of(DType type) {
   if (is_integer(type)) return "0";
   return type == DType::float16 || type == DType::bfloat16 ? "0x8000" : type == DType::float32 ? "-0.0f" : "-0.0";
 }
 
-// Groups of a unit: as many as have registers for what a work-item has in flight; narrow elements are many in 64 bytes.
+// Resident groups of a compute unit, limited by registers for the elements in flight: 64 bytes hold more narrow elements.
 std::uint32_t resident_of(DType type) { return size_of(type) == 8 ? 4 : size_of(type) == 4 ? 3 : 2; }
 
 constexpr std::uint64_t kLoad = 16, kLoadsInFlight = 4;  // LOADS of axes.cl
 
-// Whether elements of a result lie in 16-byte loads, of which none holds those of another.
+// Whether the elements of a result can be read in aligned loads of 16 bytes, none of which has elements of two results.
 bool reads_loads(const AxisProblem& problem) {
   const auto bytes = static_cast<std::int64_t>(size_of(problem.data.type()));
   if (problem.reduced.size() != 1 || problem.reduced.front().stride != bytes) return false;
@@ -51,29 +51,29 @@ bool reads_loads(const AxisProblem& problem) {
   return std::ranges::all_of(problem.kept, [](const core::Axis& axis) { return axis.stride % static_cast<std::int64_t>(kLoad) == 0; });
 }
 
-// Elements that a work-item adds up at once.
+// Elements that a work-item adds in one step.
 std::uint32_t unroll_of(DType type) { return size_of(type) == 8 ? 8 : 16; }
 
 constexpr std::uint32_t kFew = 4;  // FEW of axes.cl
 
 constexpr std::uint64_t kSumWords = 4;                         // of one part's sum
-constexpr std::uint64_t kCapacity = std::uint64_t{1} << 16;    // results that can be left by their number; of more, all are
-constexpr std::uint32_t kMaxOfHost = 256;                      // so few are left to the host, which has a whole device sum each of them up
-constexpr std::uint64_t kMaxOfExact = std::uint64_t{1} << 31;  // elements of a result that axes_exact.cl takes
+constexpr std::uint64_t kCapacity = std::uint64_t{1} << 16;    // pending results whose indices are stored; if there are more, all are computed again
+constexpr std::uint32_t kMaxOfHost = 256;                      // up to this many pending results are computed by one sum each
+constexpr std::uint64_t kMaxOfExact = std::uint64_t{1} << 31;  // the limit of axes_exact.cl for the elements of a result
 constexpr std::uint32_t kExactToUnit = 4;
 
-// Kernels and memory of a call, for the next one.
+// The kernels and the memory of a call, reused by the next one.
 struct AxesScratch {
   AxesScratch(device::Device& device, const device::Source& source)
       : kernel(device::build(device, source, "axes")),
         few(device::build(device, source, "axes_few")),
         merge(device::build(device, source, "axes_parts")),
         words(device.allocate(8 * (1 + 4 * Array::kMaxRank))),
-        left(device.allocate(8 * kCapacity)),
+        pending(device.allocate(8 * kCapacity)),
         sums(device.allocate(16)) {}
   device::Kernel kernel, few, merge;
-  device::Memory words, left, sums;
-  std::optional<device::Kernel> exact;  // built when it is needed
+  device::Memory words, pending, sums;
+  std::optional<device::Kernel> exact;  // built on first use
 };
 
 // Adds extents and strides, the last axis first.
@@ -89,33 +89,6 @@ std::uint32_t add_axes(const std::vector<core::Axis>& axes, std::vector<std::uin
 std::uint64_t size(std::int64_t stride) { return static_cast<std::uint64_t>(stride < 0 ? -stride : stride); }
 
 }  // namespace
-
-std::string_view element_name(DType type) {
-  switch (type) {
-    case DType::int8:
-      return "char";
-    case DType::uint8:
-      return "uchar";
-    case DType::int16:
-      return "short";
-    case DType::uint16:
-    case DType::float16:
-    case DType::bfloat16:
-      return "ushort";
-    case DType::int32:
-      return "int";
-    case DType::uint32:
-      return "uint";
-    case DType::int64:
-      return "long";
-    case DType::uint64:
-      return "ulong";
-    case DType::float32:
-      return "float";
-    default:
-      return "double";
-  }
-}
 
 device::Source axes_source(DType type, const AxesShape& shape) {
   const auto flag = [](bool value) { return std::string(value ? "1" : "0"); };
@@ -151,13 +124,13 @@ AxesShape axes_shape(const AxisProblem& problem, bool skip, const DeviceInfo& in
   const core::Axis steps = problem.reduced.empty() ? core::Axis{1, 0} : problem.reduced.back();
   shape.neighbours = size(lanes.stride) < size(steps.stride) || steps.extent == 1;
   shape.loads = !shape.neighbours && reads_loads(problem);
-  // Elements of a lane, at least: where they are read by loads, those of four.
+  // The least number of elements of a lane: those of four loads, or 8.
   const std::uint64_t steps_each = shape.loads ? kLoadsInFlight * kLoad / size_of(problem.data.type()) : 8;
   const auto fitting = [&](std::uint64_t extent) {
     return static_cast<std::uint32_t>(std::min<std::uint64_t>(std::bit_ceil(std::max<std::uint64_t>(extent, 1)), shape.group_size));
   };
-  // Neighbours in memory for neighbouring work-items: as many results side by side as there are; or 32 bytes of one, which memory gives at
-  // once, if there are many results, else all of it. Each lane takes several elements.
+  // Adjacent work-items read adjacent memory: adjacent results if `neighbours` is set; otherwise 32 bytes (a memory sector) of one result if there
+  // are many results, or all of its elements. Each lane reads several elements.
   const std::uint64_t wanted = std::uint64_t{info.compute_units} * (info.is_cpu ? 2 : 16);  // groups
   const auto sector = static_cast<std::uint64_t>(32 / size_of(problem.data.type()));
   if (shape.neighbours) {
@@ -172,7 +145,7 @@ AxesShape axes_shape(const AxisProblem& problem, bool skip, const DeviceInfo& in
     shape.width = shape.group_size / static_cast<std::uint32_t>(std::min<std::uint64_t>(fitting(problem.each / steps_each), most));
   }
   shape.few = problem.each <= kFew && problem.reduced.size() <= 1 && problem.results / shape.group_size >= wanted;
-  // Enough groups to fill the device several times over, so that the last ones leave little of it idle.
+  // Several times as many groups as the device runs at once, so that few of its units are idle at the end.
   const std::uint64_t tiles = (problem.results + shape.width - 1) / shape.width;
   const std::uint64_t least = std::uint64_t{shape.group_size / shape.width} * 32;  // elements of a part
   const bool whole = tiles >= wanted || shape.few;
@@ -207,7 +180,7 @@ std::vector<std::uint64_t> reduce_on_device(const AxisProblem& problem, bool mea
     if (shape.few) {
       const device::Argument arguments[] = {from,         offset,      scratch->words, kept_axes, problem.results,
                                             problem.each, kept_stride, reduced_stride, first,     std::int32_t{mean},
-                                            to,           to_offset,   scratch->left,  kCapacity};
+                                            to,           to_offset,   scratch->pending,  kCapacity};
       device.launch(scratch->few, groups, arguments);
       continue;
     }
@@ -229,13 +202,13 @@ std::vector<std::uint64_t> reduce_on_device(const AxisProblem& problem, bool mea
                                           scratch->sums,
                                           to,
                                           to_offset,
-                                          scratch->left,
+                                          scratch->pending,
                                           kCapacity};
     device.launch(scratch->kernel, groups, arguments);
   }
   if (shape.parts > 1) {
     const device::Argument arguments[] = {scratch->sums, problem.results, problem.each,  shape.parts, std::int32_t{mean}, to,
-                                          to_offset,     scratch->words,  scratch->left, kCapacity};
+                                          to_offset,     scratch->words,  scratch->pending, kCapacity};
     device.launch(scratch->merge, {static_cast<std::uint32_t>(problem.results), shape.group_size}, arguments);
   }
   std::uint32_t count = 0;
@@ -245,22 +218,22 @@ std::vector<std::uint64_t> reduce_on_device(const AxisProblem& problem, bool mea
     const std::uint64_t wanted = count <= kCapacity ? count : problem.results;
     const auto groups = static_cast<std::uint32_t>(std::min<std::uint64_t>(wanted, device.info().compute_units * kExactToUnit));
     const device::Argument arguments[] = {from,         offset,      scratch->words,     kept_axes, reduced_axes, problem.results,
-                                          problem.each, kept_stride, std::int32_t{mean}, to,        to_offset,    scratch->left,
+                                          problem.each, kept_stride, std::int32_t{mean}, to,        to_offset,    scratch->pending,
                                           kCapacity};
     device.launch(*scratch->exact, {groups, shape.group_size}, arguments);
     std::uint32_t none = 0;
     device.read(scratch->words, sizeof count, &none, sizeof none);
     if (none == 0) count = 0;
   }
-  std::vector<std::uint64_t> left(count <= kCapacity ? count : problem.results);
+  std::vector<std::uint64_t> pending(count <= kCapacity ? count : problem.results);
   if (count > kCapacity) {
-    std::iota(left.begin(), left.end(), std::uint64_t{0});
+    std::iota(pending.begin(), pending.end(), std::uint64_t{0});
   } else if (count != 0) {
-    device.read(scratch->left, 0, left.data(), 8 * count);
-    std::ranges::sort(left);
+    device.read(scratch->pending, 0, pending.data(), 8 * count);
+    std::ranges::sort(pending);
   }
   device.plans().give_back(name, std::move(scratch));
-  return left;
+  return pending;
 }
 
 }  // namespace samesum::groups

@@ -1,7 +1,7 @@
-// The results that axes.cl leaves, in integers: where they are many, so that their elements need not come to the host. Stands after axes.cl, exact.h
-// and quotient.h.
+// Computes the pending results of axes.cl in integers. If there are many, this is faster than copying their elements to the host. Follows axes.cl,
+// exact.h and quotient.h.
 //
-// A group takes one result after the other. Each work-item adds its elements to digits of its own; these are added up part by part.
+// A group computes one result at a time. Each work-item adds its elements to private digits; these are then added up DIGITS_AT_ONCE digits at a time.
 
 #define DIGITS_AT_ONCE 8
 #define DIGIT_COUNT 72  // EXACT_DIGITS, and room for carries
@@ -47,7 +47,7 @@ FN void add_element(long* digits, LOCAL uint* counters, ELEMENT x) {
 #endif
 }
 
-// The result's bits; `none` becomes 1 where there is none.
+// The bits of the result; `none` becomes 1 if the result does not exist or does not fit.
 FN ulong exact_result(LOCAL long* digits, LOCAL long* storage, LOCAL const uint* counters, ulong each, int mean, uint* none) {
   const ulong used = each - (SKIP ? counters[NANS] : 0);
   if (mean && used == 0) {
@@ -79,10 +79,10 @@ FN ulong exact_result(LOCAL long* digits, LOCAL long* storage, LOCAL const uint*
   return (ulong)sum.negative << 63 | rounded(sum, rest);
 }
 
-// `words` as in axes.cl, of which the second half of the first counts the results that there are none of.
+// `words` as in axes.cl; the upper half of the first word counts the results for which `none` became 1.
 KERNEL FIXED_GROUP(GROUP_SIZE, 1)
 void axes_exact(GLOBAL const uchar* data, ulong offset, GLOBAL ulong* words, uint kept_axes, uint reduced_axes, ulong results, ulong each,
-                long kept_stride, int mean, GLOBAL ulong* to, ulong to_offset, GLOBAL const ulong* left, ulong capacity) {
+                long kept_stride, int mean, GLOBAL ulong* to, ulong to_offset, GLOBAL const ulong* pending, ulong capacity) {
   LOCAL_VAR long shared[GROUP_SIZE * DIGITS_AT_ONCE];
   LOCAL_VAR long digits[DIGIT_COUNT];
   LOCAL_VAR long storage[DIGIT_COUNT + 16];
@@ -94,7 +94,7 @@ void axes_exact(GLOBAL const uchar* data, ulong offset, GLOBAL ulong* words, uin
   const uint noted = ((GLOBAL const uint*)words)[0];
   const ulong wanted = noted <= capacity ? noted : results;
   for (ulong number = group_id(); number < wanted; number += group_count()) {
-    const ulong result = noted <= capacity ? left[number] : number;
+    const ulong result = noted <= capacity ? pending[number] : number;
     for (uint i = id; i < DIGIT_COUNT; i += GROUP_SIZE) digits[i] = 0;
     for (uint i = id; i < DIGIT_COUNT / DIGITS_AT_ONCE; i += GROUP_SIZE) used[i] = 0;
     for (uint i = id; i < COUNTERS; i += GROUP_SIZE) counters[i] = 0;

@@ -1,8 +1,8 @@
-// An exact sum of numbers as an unevaluated sum of three of them: one source for the host (inside a namespace, after device/dialect/host.h)
+// An exact sum of numbers as an expansion, an unevaluated sum of three terms: one source for the host (inside a namespace, after device/dialect/host.h)
 // and for kernels (after a prelude). REAL is double.
 //
-// Each addition's rounding error is a number itself (Knuth's TwoSum), and is added to the next term; the error of the last term must be
-// zero. Where it is not, `inexact` says so for good, and the sum has to be computed in another way. Infinities and NaNs lead there too.
+// The rounding error of an addition is a floating-point number (Knuth's TwoSum); it is added to the next term. The error of the last term must be
+// zero. If it is not, `inexact` is set and stays set: the sum must be computed in another way. Infinities and NaNs set it too.
 // (Ogita, Rump, Oishi: Accurate sum and dot product, SIAM J. Sci. Comput. 26, 2005.)
 
 typedef struct {
@@ -23,7 +23,7 @@ FN REAL error_of_sum(REAL a, REAL b, REAL sum) {
   return (a - (sum - of_b)) + (b - of_b);
 }
 
-// Whether sum = a + b has no error: the difference to the greater one is exact, so that it tells.
+// Whether sum = a + b has no error. The difference between the sum and the greater operand is exact, so comparing it suffices.
 FN uint adds_exactly(REAL a, REAL b, REAL sum) { return sum - a == b && sum - b == a; }
 
 FN EXPANSION expansion_add(EXPANSION x, REAL value) {
@@ -31,7 +31,7 @@ FN EXPANSION expansion_add(EXPANSION x, REAL value) {
   const REAL first = error_of_sum(x.s, value, s);
   const REAL e = x.e + first;
   x.s = s;
-  if (!adds_exactly(x.e, first, e)) {  // seldom
+  if (!adds_exactly(x.e, first, e)) {  // rare
     const REAL second = error_of_sum(x.e, first, e);
     const REAL f = x.f + second;
     x.inexact |= !adds_exactly(x.f, second, f);
@@ -53,7 +53,7 @@ FN EXPANSION expansion_add_short(EXPANSION x, REAL value) {
 }
 
 FN EXPANSION expansion_merge(EXPANSION x, EXPANSION y) {
-  // Most sums are of one number or of two.
+  // Most sums have one term or two.
   const REAL s = x.s + y.s;
   if (y.f == 0 && y.inexact == 0) {
     if (y.e == 0 && adds_exactly(x.s, y.s, s)) {
@@ -74,7 +74,7 @@ FN EXPANSION expansion_merge(EXPANSION x, EXPANSION y) {
   return x;
 }
 
-// The same sum with s the nearest number to it, or the second nearest at a tie.
+// The same sum with s the nearest number to it; at a tie, either of the two nearest.
 FN EXPANSION expansion_normalized(EXPANSION x) {
   if (x.e == 0 && x.f == 0) return x;
   const REAL s = x.s + x.e, t = error_of_sum(x.s, x.e, s);
@@ -86,7 +86,7 @@ FN EXPANSION expansion_normalized(EXPANSION x) {
   return x;
 }
 
-// The sum rounded to the nearest number, ties to even; where `inexact` becomes 1 it is not known.
+// The sum rounded to the nearest number, ties to even. If `inexact` becomes 1, the result is undefined.
 FN EXPANSION expansion_rounded(EXPANSION x) {
   x = expansion_normalized(x);
   // Only at a tie between two numbers does the third term decide.
@@ -105,7 +105,7 @@ FN float nearest_float(REAL s, REAL rest) {
 }
 FN float expansion_to_float(EXPANSION normalized) { return nearest_float(normalized.s, normalized.e != 0 ? normalized.e : normalized.f); }
 
-// The sum over `count`, rounded once, as s; where `inexact` becomes 1 it is not known.
+// The sum divided by `count`, rounded once, as s. If `inexact` becomes 1, the result is undefined.
 FN EXPANSION expansion_mean(EXPANSION x, REAL count) {
   x = expansion_normalized(x);
   if (x.e == 0 && x.f == 0) {

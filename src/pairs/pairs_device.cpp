@@ -36,7 +36,7 @@ constexpr std::uint32_t kMaxParts = 1024;
 constexpr std::uint64_t kMinShare = 256;  // of y
 constexpr std::uint64_t kMaxPartialBytes = std::uint64_t{256} << 20;
 
-// Of a formula: at most so many operations in the pairs of an x that a work-item has, and in a body that is unrolled.
+// For formulas: the most operations in the pairs of one x of a work-item, and in an unrolled loop body.
 constexpr std::uint32_t kMaxOperations = 256, kFewOperations = 32;
 
 // The greatest magnitude; infinity also where there is a NaN.

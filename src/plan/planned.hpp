@@ -73,7 +73,7 @@ Value value_of(const ProductRecord& record, DType type);
 
 /// A problem of pairs for arrays of about that size on the plan's device: all but A and B.
 all_pairs::OwnProblem prepared_pairs(const Request& request, const PairsProblem& pairs);
-/// A and B of a plan of pairs: as contiguous runs, of so many vectors.
+/// A and B of a plan of pairs: as contiguous runs of the given numbers of vectors.
 struct PairOperands {
   device::Run a, b;
   std::uint64_t x_count = 0, y_count = 0;

@@ -1,10 +1,12 @@
-// Products. Of floats by the balanced tree over the index: every aligned block of 2^k leaves is a subtree, so each work-item reduces a load
-// of 16 bytes, a sub-group the results of its work-items, a group a tile; a tile's product is written to `products`, on which the kernel
-// may run again. The order of factors changes no bit but a NaN's, which the host replaces by the canonical one.
+// Products.
 //
-// Of integers: zeros, signs, and magnitudes of up to 64 bits; one record for each work-group.
+// Floats are multiplied along the balanced tree over the index, in which every aligned block of 2^k leaves is a subtree. A work-item reduces a load of
+// 16 bytes, a sub-group the results of its work-items, a group a tile. The group writes the tile's product to `products`; the kernel may run again on
+// these. The order of the two factors of a node affects only the bits of a NaN, which the host replaces by the canonical NaN.
 //
-// Defined by the host, beside the defines of reduce/device/elements.h: SKIP (a NaN counts as 1), GROUP_SIZE (a power of two), LOADS (a power
+// Integers: each group writes one record with the zeros, the sign, and a magnitude of up to 64 bits.
+//
+// The host defines, beside the defines of reduce/device/elements.h: SKIP (a NaN counts as 1), GROUP_SIZE (a power of two), LOADS (a power
 // of two: the 16-byte loads of a work-item in a tile).
 
 #define RESIDENT (1024 / GROUP_SIZE)  // registers for all loads in flight
@@ -28,7 +30,7 @@ FN float leaf_of(uint x) { return SKIP && is_nan(x) ? 1.0f : as_float(x); }
 #elif EXPONENT_BITS == 8
 FN float leaf_of(uint x) { return SKIP && is_nan(x) ? 1.0f : as_float(x << 16); }
 #else
-// Read as a float32, a float16's exponent is 112 too low; denormals are integers of 2^-24.
+// The exponent of a float16, read as that of a float32, is 112 too low. Denormals are multiples of 2^-24.
 FN float leaf_of(uint x) {
   const uint magnitude = x & 0x7fffu;
   const uint normal = (magnitude << 13) + (112u << 23) + (magnitude >= 0x7c00u ? 112u << 23 : 0);
@@ -79,8 +81,7 @@ void product(GLOBAL const uchar* bytes, ulong offset, ulong tiles, GLOBAL uchar*
 #pragma unroll
     for (int k = 0; k < LOADS; ++k) q[k] = product_of_load(v[k]);
 #if SUBTREES < TILE
-    // Lanes exchange their products of neighbouring loads, so that each continues with half as many; then the sub-group's products are
-    // reduced.
+    // Lanes exchange products of adjacent loads: each lane continues with half as many. Then the products of the sub-group are reduced.
     const uint lane = local_id() & (SUBGROUP - 1);
     uint load = 0;
 #pragma unroll
@@ -98,7 +99,7 @@ void product(GLOBAL const uchar* bytes, ulong offset, ulong tiles, GLOBAL uchar*
     barrier_local();
     if (lane < LOADS) subtrees[load * (GROUP_SIZE / SUBGROUP) + local_id() / SUBGROUP] = q[0];
     barrier_local();
-    // The first sub-group multiplies the products of the others: a subtree per lane, then as above.
+    // The first sub-group multiplies the products of the other sub-groups: a subtree per lane, then as above.
     if (local_id() < SUBGROUP) {
       REAL node[EACH];
 #pragma unroll
@@ -117,7 +118,7 @@ void product(GLOBAL const uchar* bytes, ulong offset, ulong tiles, GLOBAL uchar*
 #pragma unroll
     for (int k = 0; k < LOADS; ++k) subtrees[k * GROUP_SIZE + local_id()] = q[k];
     for (uint count = SUBTREES / 2; count > 0; count /= 2) {
-      // Each level in two steps, as the same elements are read and written.
+      // Two steps for each level: reading and writing use the same memory.
       barrier_local();
       REAL node[(SUBTREES / 2 + GROUP_SIZE - 1) / GROUP_SIZE];
 #pragma unroll
@@ -159,7 +160,7 @@ FN PRODUCT product_of_none(void) {
   return product;
 }
 
-// Of all work-items of the group, for the first one.
+// The product over all work-items of the group, in the first one.
 FN PRODUCT product_of_group(PRODUCT product, LOCAL ulong* magnitudes, LOCAL uint* flags) {
   magnitudes[local_id()] = product.magnitude;
   flags[local_id()] = product.zero | product.negative << 1 | product.too_large << 2;

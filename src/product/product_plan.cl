@@ -1,6 +1,5 @@
-// Products whose result stays in device memory; follows product.cl. For floats, the subtrees of tiles that begin at any element and may have
-// fewer elements: a missing leaf or right child is 1, because a product by 1 is the other factor. For floats and integers, the result as a
-// ProductRecord of three words.
+// Products whose result stays in device memory; follows product.cl. For floats: subtrees of tiles that begin at any element and may be incomplete. A
+// missing leaf or right child is 1, the identity. For floats and integers: the result as a ProductRecord of three words.
 
 #if FLOATS
 #define LEAVES_EACH (LOADS * ELEMENTS_PER_LOAD)
@@ -33,7 +32,7 @@ void product_part(GLOBAL const uchar* bytes, ulong offset, ulong count, GLOBAL u
   }
 }
 
-// The bits of the equal double; any NaN becomes the canonical one.
+// The bits of the same value as a double; any NaN becomes the canonical one.
 FN ulong bits_of_double(REAL x) {
 #if BITS == 64
   const ulong bits = as_ulong(x);

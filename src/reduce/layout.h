@@ -12,7 +12,7 @@
 #define COUNTER_POSITIVE_INFINITIES 1
 #define COUNTER_NEGATIVE_INFINITIES 2
 #define COUNTER_OTHERS 3     // of floats: work-items that met anything but -0.0 and NaN
-#define SUM_COUNTERS 4       // so many counters a sum has
+#define SUM_COUNTERS 4       // the number of counters of a sum
 #define COUNTER_NONZEROS 4
 #define RECORD_COUNTERS 5
 

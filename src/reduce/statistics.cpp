@@ -49,7 +49,7 @@ void require(bool collected, std::string_view what) {
   throw Error(ErrorKind::no_answer, fmt::format("there is no {} of no elements{}", what, nans != 0 ? ": all are NaN, and left out" : ""));
 }
 
-// An index behind so many places; one that was not asked for stays unknown.
+// An index plus an offset; an index that was not requested stays unknown.
 std::uint64_t moved(std::uint64_t index, std::uint64_t by) { return index == ExtremaRecord::kNowhere ? index : index + by; }
 std::optional<std::uint64_t> moved(std::optional<std::uint64_t> index, std::uint64_t by) {
   return index ? std::optional(moved(*index, by)) : std::nullopt;

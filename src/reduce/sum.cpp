@@ -74,7 +74,7 @@ Accumulator run_digits(View data, const Device&, const Tuning&, Report* report) 
 // The first row that fits a device is the one that "auto" takes.
 constexpr Row kRows[] = {
     {{"exact_bins", "histogram of mantissas by exponent in local memory; one launch"}, true, run_bins},
-    {{"exact_blocks", "blocks whose partial sums are exact in SIMD registers, or off by a known little; all cores"},
+    {{"exact_blocks", "blocks whose partial sums in SIMD registers are exact, or have a known error bound; all cores"},
      false,
      run_blocks,
      round_blocks},

@@ -28,7 +28,7 @@ struct DeviceSumResult {
 class DeviceSum {
  public:
   /// @throws Error (usage) for a group size that the device cannot run; Error (device) where the kernel cannot be built.
-  /// `elements`: for so many, or about so many, it is to be fast.
+  /// `elements`: the size, or the approximate size, for which the shape is chosen.
   DeviceSum(device::Device& device, DType type, const Tuning& tuning, std::uint64_t elements)
       : pass_(device, type, statistics::collect_options(statistics::kSumAlone, tuning), false, elements),
         element_(static_cast<std::int64_t>(size_of(type))) {}

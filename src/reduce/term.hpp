@@ -24,7 +24,7 @@ struct TermCode {
   std::vector<std::string_view> files;
   std::string text;
   std::uint32_t arrays = 1;  ///< that it reads
-  bool long_code = false;    ///< so many operations that registers should not be few
+  bool long_code = false;    ///< many operations: the kernel needs many registers
 };
 
 /// A term over some positions.

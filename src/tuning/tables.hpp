@@ -23,7 +23,7 @@ struct Found {
   bool own() const noexcept { return match == TuneMatch::device; }
 };
 
-/// The shapes for an array of so many bytes, the best first. A caller takes the first one that it can run; where there is none, a default
+/// The shapes for an array of this many bytes, the best first. A caller uses the first one that it can run; where there is none, a default
 /// of its own. `indices`: of extrema, whether these are wanted too. O(records).
 std::vector<Found> find_shapes(const DeviceInfo& info, Operation operation, DType type, std::uint64_t bytes, bool indices = true);
 

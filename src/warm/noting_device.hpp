@@ -56,7 +56,7 @@ class NotingDevice final : public device::Device {
   std::uint64_t launch_local_bytes_;
 };
 
-/// What opening a GPU with so much local memory and so many compute units, and plain calls on it, compile.
+/// The programs that are compiled if a GPU with this local memory and these compute units is opened and plain calls run on it.
 inline std::set<std::string> texts_of_calls(std::uint64_t launch_local_bytes, std::uint32_t compute_units) {
   const auto noting = std::make_shared<NotingDevice>(launch_local_bytes, compute_units);
   device::check_conformance(*noting);

@@ -212,7 +212,7 @@ EXACT_SUM_FN double exact_error_of_sum(double a, double b, double sum) {
   return (a - (sum - of_b)) + (b - of_b);
 }
 
-// Whether sum = a + b has no error: the difference to the greater one is exact, so that it tells.
+// Whether sum = a + b has no error. The difference between the sum and the greater operand is exact, so comparing it suffices.
 EXACT_SUM_FN exact_uint exact_adds_exactly(double a, double b, double sum) { return sum - a == b && sum - b == a; }
 
 EXACT_SUM_FN ExactExpansion exact_expansion_add(ExactExpansion x, double value) {
@@ -220,7 +220,7 @@ EXACT_SUM_FN ExactExpansion exact_expansion_add(ExactExpansion x, double value) 
   const double first = exact_error_of_sum(x.s, value, s);
   const double e = x.e + first;
   x.s = s;
-  if (!exact_adds_exactly(x.e, first, e)) {  // seldom
+  if (!exact_adds_exactly(x.e, first, e)) {  // rare
     const double second = exact_error_of_sum(x.e, first, e);
     const double f = x.f + second;
     x.inexact |= !exact_adds_exactly(x.f, second, f);
@@ -242,7 +242,7 @@ EXACT_SUM_FN ExactExpansion exact_expansion_add_short(ExactExpansion x, double v
 }
 
 EXACT_SUM_FN ExactExpansion exact_expansion_merge(ExactExpansion x, ExactExpansion y) {
-  // Most sums are of one number or of two.
+  // Most sums have one term or two.
   const double s = x.s + y.s;
   if (y.f == 0 && y.inexact == 0) {
     if (y.e == 0 && exact_adds_exactly(x.s, y.s, s)) {
@@ -263,7 +263,7 @@ EXACT_SUM_FN ExactExpansion exact_expansion_merge(ExactExpansion x, ExactExpansi
   return x;
 }
 
-// The same sum with s the nearest number to it, or the second nearest at a tie.
+// The same sum with s the nearest number to it; at a tie, either of the two nearest.
 EXACT_SUM_FN ExactExpansion exact_expansion_normalized(ExactExpansion x) {
   if (x.e == 0 && x.f == 0) return x;
   const double s = x.s + x.e, t = exact_error_of_sum(x.s, x.e, s);
@@ -275,7 +275,7 @@ EXACT_SUM_FN ExactExpansion exact_expansion_normalized(ExactExpansion x) {
   return x;
 }
 
-// The sum rounded to the nearest number, ties to even; where `inexact` becomes 1 it is not known.
+// The sum rounded to the nearest number, ties to even. If `inexact` becomes 1, the result is undefined.
 EXACT_SUM_FN ExactExpansion exact_expansion_rounded(ExactExpansion x) {
   x = exact_expansion_normalized(x);
   // Only at a tie between two numbers does the third term decide.

@@ -16,7 +16,7 @@ class Staging {
   static constexpr std::uint64_t kSlotBytes = std::uint64_t{16} << 20;
   /// Below this size the driver's own copy is as fast.
   static constexpr std::uint64_t kWorthwhileBytes = std::uint64_t{1} << 20;
-  /// Reads of at most so many bytes go through a pinned buffer of their own: a copy to ordinary memory costs the driver microseconds.
+  /// Reads of at most this many bytes use a pinned buffer: a copy to pageable memory costs the driver microseconds.
   static constexpr std::uint64_t kSmallBytes = std::uint64_t{128} << 10;
 
   Staging(std::shared_ptr<const Context> context, CUstream stream) : context_(std::move(context)), stream_(stream) {}

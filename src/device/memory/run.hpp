@@ -109,7 +109,7 @@ void for_runs_of_both(const Array& a, const Array& b, const Body& body) {
 /// The device on which work on `data` is done: the one that the caller names, or the one on which it lies, or what
 /// choose_device("auto", bytes) names.
 samesum::Device device_for(const Array& data, std::uint64_t bytes, const Options& options);
-/// The same of what comes from a source, of which so many bytes lie in memory.
+/// The same for a source with this many bytes in memory.
 inline samesum::Device device_for(std::uint64_t resident_bytes, const Options& options) {
   return options.device ? *options.device : choose_device("auto", resident_bytes);
 }

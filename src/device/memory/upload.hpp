@@ -24,7 +24,7 @@ inline std::uint64_t chunk_size(const DeviceInfo& info, DType type, std::uint64_
   return std::max<std::uint64_t>(std::min(most, (size + unit - 1) / unit * unit) / unit, 1) * unit;
 }
 
-/// Lanes that for_uploaded() has for so many elements: what a launch leaves exists once for each.
+/// The number of lanes of for_uploaded() for this many elements. Each lane needs results of its own.
 inline std::size_t upload_lanes(std::uint64_t size, std::uint64_t chunk) { return size > chunk ? 2 : 1; }
 
 /// Uploads `arrays`, of one type and size, in chunks of `chunk` elements: at least one, which may be empty. For each of them

@@ -46,7 +46,7 @@ std::uint64_t Walk::at(std::uint64_t first, std::uint64_t most, std::span<const 
 
 namespace {
 
-// Where results are written, an element each so many bytes.
+// Where results are written: an element every `stride` bytes.
 void store(Scalar type, const void* values, std::size_t count, std::byte* to, std::int64_t stride) {
   const std::size_t bytes = size_of(dtype_of(type));
   if (stride == static_cast<std::int64_t>(bytes) || count == 1) {

@@ -99,7 +99,7 @@ class DeviceCounts {
   std::uint64_t counted_ = 0;
 };
 
-// Whether a device counts so many cells: it counts their numbers, as a histogram with a bin for each.
+// Whether a device can count this many cells: as a histogram of the cells' indices, with a bin for each.
 bool counts_on(const Device& device, std::uint64_t cells) { return device.info().has(Capability::kernels) && cells <= Bins::kMax; }
 
 void tell(const Options& options, device::Device& device, const DeviceCounts* counts, std::uint64_t bytes,

@@ -13,7 +13,7 @@ KERNEL FIXED_GROUP(GROUP_SIZE, 1) void histogram_tiles(GLOBAL const Sample* samp
   Plan plan;
   SET_PLAN(plan);
   const ulong units = slices * down * across * parts;
-  // A work-item's next sample is GROUP_SIZE samples on: so many rows and columns.
+  // A work-item's next sample is GROUP_SIZE samples further: this many rows and columns.
   const uint row_step = GROUP_SIZE / width, column_step = GROUP_SIZE % width;
   for (ulong unit = group_id(); unit < units; unit += group_count()) {
     const uint part = (uint)(unit % parts);

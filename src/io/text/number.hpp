@@ -126,7 +126,7 @@ inline constexpr int kMaxExactTen = 22;  // 10^22 is the largest power of ten th
 inline constexpr double kExactTens[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
                                         1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
 
-inline constexpr int kMaxDigits = 19;  // any number of so many digits fits 64 bits
+inline constexpr int kMaxDigits = 19;  // any number of 19 digits fits 64 bits
 inline constexpr int kMaxFive = 27;    // 5^27 is the largest power of five that fits 64 bits
 constexpr auto powers_of_five() {
   std::array<std::uint64_t, kMaxFive + 1> powers{1};

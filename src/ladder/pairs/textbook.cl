@@ -29,7 +29,7 @@ typedef REAL VECTOR;
 #define JOIN(a, b) JOIN_AGAIN(a, b)
 typedef JOIN(REAL, WIDTH) VECTOR;
 #else
-typedef struct __align__(16) {  // CUDA has no types and operators for so many
+typedef struct __align__(16) {  // CUDA has no vector types of this length
   REAL s[WIDTH];
 } VECTOR;
 #endif

@@ -44,7 +44,7 @@ struct TextbookOptions {
   std::string entry = "sum";        ///< of the user's kernel
   FormulaSource formula = {};       ///< of an operation `formula`
   std::uint64_t pitch = 0;          ///< elements from a row's start to the next one's; 0: columns. For variants that know rows
-  std::uint64_t result_align = 1;   ///< rows of the rounds' results start at multiples of so many elements
+  std::uint64_t result_align = 1;   ///< rows of the rounds' results start at multiples of this many elements
 };
 
 /// One pass over the data, or over the previous pass's result.

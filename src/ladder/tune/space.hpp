@@ -26,7 +26,7 @@ struct Candidate {
   bool is_used(const std::string& configuration) const;
 };
 
-/// All candidates for arrays of so many bytes, in an order in which any first part of them is spread over the space. Their records are for
+/// All candidates for arrays of this many bytes, in an order in which any first part of them is spread over the space. Their records are for
 /// arrays of more than a quarter of `bytes`, up to `bytes`.
 std::vector<Candidate> candidates(const DeviceInfo& info, std::string_view operation, DType type, std::uint64_t bytes);
 

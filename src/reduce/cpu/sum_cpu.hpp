@@ -16,8 +16,8 @@ Accumulator sum_cpu(View data, std::uint32_t threads, std::uint32_t* threads_use
 /// The same of terms, at least one.
 Accumulator sum_cpu(statistics::HostTerms& terms, std::uint32_t threads, std::uint32_t* threads_used = nullptr);
 
-/// The same rounded, as Accumulator::round() does it; sooner where the elements have exponents of all sizes, of which the least decide
-/// nothing as a rule: they are rounded away as long as the result shows that it does not hang on them, and looked at again where it does.
+/// The same sum rounded, as Accumulator::round() does it. It is faster if the elements' exponents span much: the smallest elements are rounded away,
+/// with a bound on the error. If the result could depend on them, the sum is computed again with all of them.
 double rounded_sum_cpu(View data, std::uint32_t threads, NanPolicy nan = NanPolicy::propagate);
 
 /// The plain sums of the textbook, in the type of the elements: one loop in index order; one loop backwards; all cores with SIMD.

@@ -27,7 +27,7 @@ struct WatchedSums {
   alignas(64) Lanes tried;  ///< what becomes of `lanes` with a block that is being tried
   int blocks = 0;           ///< in `lanes`
 
-  /// Adds them to `total`, of sums that consist of so many parts.
+  /// Adds them to `total`; each sum consists of `parts` vectors.
   void flush(int parts, Accumulator& total) noexcept;
 };
 

@@ -233,7 +233,7 @@ bool are_negative_zeros(const std::byte* elements, std::size_t count) {
   return true;
 }
 
-// Adds a block in one piece; more than one block where so many go to the bins.
+// Adds a block in one piece, or several blocks at once if they go to the bins.
 template <class T>
 void add_piece(const std::byte* block, std::size_t count, PartialSum<T>& partial) {
   if (partial.only_negative_zeros) partial.only_negative_zeros = are_negative_zeros<T>(block, count);

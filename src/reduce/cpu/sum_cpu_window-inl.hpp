@@ -165,7 +165,7 @@ Range find_range(const std::byte* block, std::size_t count) {
           hn::GetLane(hn::MaxOfLanes(unsigned32, zero)) == ~std::uint32_t{0}};
 }
 
-// The window of so many slices for elements below 2^end.
+// The window of `slices` slices for elements below 2^end.
 template <class T>
 Window make_window(int slices, int end) {
   using F = Format<T>;

@@ -35,7 +35,7 @@ std::uint64_t local_bytes(const KernelShape& shape) {
 }
 
 constexpr std::uint32_t kUnitSize = 2048;                         // work-items of a compute unit, where it cannot be asked
-constexpr std::uint64_t kCachedBytes = std::uint64_t{128} << 20;  // beyond, what stays in the cache is little (cache_policy.h)
+constexpr std::uint64_t kCachedBytes = std::uint64_t{128} << 20;  // beyond, little of the array stays in the cache (cache_policy.h)
 
 // Several steps a tile pay only if each group draws many tiles.
 std::uint32_t choose_steps(const DeviceInfo& info, const KernelShape& shape, std::uint32_t steps, std::uint64_t elements) {

@@ -52,7 +52,7 @@ class DeviceExtremes {
 /// What the kernels are made from (entries extremes and extremes_finish).
 device::Source extremes_source(DType type, const tuning::Shape& shape, ops::Extrema ends, bool strided);
 
-/// A record of so many elements as contents of Statistics, and the other way round.
+/// Converts a record of `count` elements to contents of Statistics, and back.
 Statistics::Contents contents_of(const ExtremaRecord& record, std::uint64_t count, DType type, bool places = true);
 ExtremaRecord record_of(const Statistics::Contents& contents, View data, ops::Extrema ends = {});
 

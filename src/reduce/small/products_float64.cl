@@ -129,7 +129,7 @@ FN void sums_of(const SHARE* share, double* sums) {
 #define TERM_SCALE 0
 #define GREATEST_NOTED 1
 #define HEADROOM (LOWER_BITS - 1019)  // from the sum of two exponent fields: products are below a quarter of the second word's power
-#define LEAST_BITS 49                 // so many bits below, they and their rests have no bit below the last one of the powers
+#define LEAST_BITS 49                 // the distance in bits from which on products and their rests have no bit below the last bit of the powers
 
 FN void begin_anchored(SHARE* share, double power) {
   share->inexact = 1;

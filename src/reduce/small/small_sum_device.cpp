@@ -20,7 +20,7 @@ tuning::Operation operation_of(Terms terms) {
 }
 
 constexpr std::uint32_t kMaxGroups = 1024;                        // and
-constexpr std::uint64_t kGroupElements = std::uint64_t{1} << 19;  // so many elements each: no limb overflows
+constexpr std::uint64_t kGroupElements = std::uint64_t{1} << 19;  // the most elements of a group: no limb overflows
 constexpr std::uint64_t kMaxIntegers = std::uint64_t{1} << 25;    // nor a sum of 32-bit pieces
 // Words of all groups: of a slot, of two limbs for each digit, and the counters, which is more than integers take; and for fixed-point
 // numbers the state that launches leave to the next, and counted words.

@@ -1,0 +1,32 @@
+// Expansions (expansion.h) of neighbouring results along axes, on the CPU.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace samesum::groups {
+
+/// Results whose expansions are added to at once: they stay in the first-level cache.
+inline constexpr std::size_t kLanes = 1024;
+
+/// Expansions of neighbouring results, by terms. Elements are float32, or float64 (`wide`); `skip` leaves NaNs out. `from` is aligned to
+/// the element.
+struct Terms {
+  double *s, *e, *f;
+  double* lost;  ///< not zero: inexact
+
+  /// Adds `steps` rows of `lanes` numbers, `apart` bytes from one row to the next and `lane_stride` bytes, of whole numbers, from one lane
+  /// to the next, to the first `lanes` expansions.
+  void add_rows(const std::byte* from, bool wide, bool skip, std::uint64_t steps, std::int64_t apart, std::size_t lanes,
+                std::int64_t lane_stride) const;
+  /// Adds a short row of `count` contiguous floats to each of `lanes` expansions.
+  void add_short_rows(const std::byte* from, bool skip, std::uint64_t count, std::size_t lanes, std::int64_t lane_stride) const;
+  /// Adds `count` contiguous numbers to the first expansion.
+  void add_run(const std::byte* from, bool wide, bool skip, std::uint64_t count) const;
+  /// The means of `lanes` expansions that have one term at most. True if all have.
+  bool means(std::size_t lanes, double count, double* to) const;
+  /// Rounds `lanes` sums as expansion_rounded() does; those for which it gives no result become inexact. True if there are none of these.
+  bool sums(std::size_t lanes, double* to) const;
+};
+
+}  // namespace samesum::groups
