@@ -78,7 +78,9 @@ inline Values mean(const Array& data, const By& by, const Options& options = {})
 inline Values variance(const Array& data, const By& by, std::uint64_t ddof = 0, const Options& options = {}) {
   return by.sums(data, {.squares = true, .threads = options.tuning.threads}).variances(ddof, options.nan);
 }
-inline Values count(const Array& data, const By& by) { return by.sums(data).counts(); }
+inline Values count(const Array& data, const By& by, const Options& options = {}) {
+  return by.sums(data, {.threads = options.tuning.threads}).counts(options.nan);
+}
 /// Of floats float64, of integers int64 or uint64.
 inline Values min(const Array& data, const By& by, const Options& options = {}) {
   return by.sums(data, {.extrema = true, .threads = options.tuning.threads}).minima(options.nan);

@@ -115,9 +115,9 @@ class GroupSums {
   /// such a group of integers; Error (usage) where GroupOptions::extrema is false.
   Values minima(NanPolicy nan = NanPolicy::propagate) const;
   Values maxima(NanPolicy nan = NanPolicy::propagate) const;
-  /// The number of elements of each group, NaNs included: uint64. @throws Error (usage) where GroupOptions::counts is false; so do means(),
+  /// The number of elements of each group, with NaNs unless these are skipped: uint64. @throws Error (usage) where GroupOptions::counts is false; so do means(),
   /// variances(), sum(), count() and statistics().
-  Values counts() const;
+  Values counts(NanPolicy nan = NanPolicy::propagate) const;
 
   /// The exact sum of one group, as accumulate() gives it. O(1). @throws Error (usage) for a group that is not there; so do those below.
   Accumulator sum(std::uint64_t group) const;

@@ -1,4 +1,4 @@
-// Plans: a reduction, a product, a histogram or all pairs of arrays on a device, prepared once and enqueued any number of times.
+// Plans: a reduction, also along axes, a product, a histogram or all pairs of arrays on a device, prepared once and enqueued any number of times.
 //
 //   const samesum::Device device = samesum::Device::on_cuda_stream(stream);
 //   samesum::Plan plan(device, samesum::ops::sum, samesum::DType::float32, n);
@@ -7,10 +7,12 @@
 
 #include <samesum/accumulator.hpp>
 #include <samesum/array.hpp>
+#include <samesum/axes.hpp>
 #include <samesum/buffer.hpp>
 #include <samesum/export.hpp>
 #include <samesum/formula.hpp>
 #include <samesum/histogram.hpp>
+#include <samesum/operator.hpp>
 #include <samesum/options.hpp>
 #include <samesum/pairs.hpp>
 #include <samesum/product_accumulator.hpp>
@@ -64,10 +66,31 @@ struct FormulaFields {
   Fields fields = {};
 };
 
-using Operation = std::variant<ops::Sum, ops::Dot, ops::Extrema, Fields, Bins, PairsProblem, ops::Product, FormulaFields>;
+/// A reduction along axes, with the bits of axis_reduction(). Of `like` the type, the shape and the strides count: enqueue() takes arrays with
+/// the same ones. The result is Values, the record one element of their type for each result, in C order. On a device that runs kernels: sums
+/// and means, where it has float64. There a sum of integers that does not fit into 64 bits is 0 in device memory, the mean of no elements NaN.
+struct AlongAxes {
+  Array like;
+  Axes axes;
+  AxisReduction reduction = AxisReduction::sum;
+};
 
-/// The result of ops::Sum; of ops::Dot; of ops::Extrema, Fields and FormulaFields; of Bins; of PairsProblem; of ops::Product.
-using Result = std::variant<Accumulator, ProductAccumulator, Statistics, Histogram, PairsResult, Value>;
+/// A reduction by an operator of one's own of what a formula gives at each position of its inputs, with the bits of reduce(): of an array's
+/// elements, `{op, Formula("x"), {{"x", x}}}`. Of `inputs` the names and types count, as in FormulaFields. The result has a Value for each number
+/// that reduce() gives, the record 8 bytes for each: a float64, a float32 in the first half, or an integer of 64 bits.
+struct ByOperator {
+  Operator op;
+  Formula formula;
+  std::vector<FormulaInput> inputs;
+  std::vector<FormulaParameter> parameters = {};
+};
+
+using Operation =
+    std::variant<ops::Sum, ops::Dot, ops::Extrema, Fields, Bins, PairsProblem, ops::Product, FormulaFields, AlongAxes, ByOperator>;
+
+/// The result of ops::Sum; of ops::Dot; of ops::Extrema, Fields and FormulaFields; of Bins; of PairsProblem; of ops::Product; of AlongAxes; of
+/// ByOperator.
+using Result = std::variant<Accumulator, ProductAccumulator, Statistics, Histogram, PairsResult, Value, Values, std::vector<Value>>;
 
 /// The record that a sum writes to device memory: 24 bytes, as a C struct.
 struct SumRecord {
@@ -145,12 +168,18 @@ class Plan {
   /// @throws Error (usage) also for a formula of several results, of no arrays, or one in which an integer operation may fail, which a plan
   /// has no way to say.
   Plan(const Device& device, FormulaFields operation, std::uint64_t size, const Options& options = {});
+  /// For an operator over about `size` positions. @throws Error (usage) also where the formula does not give the operator's operands, and
+  /// where an integer operation may fail.
+  Plan(const Device& device, ByOperator operation, std::uint64_t size, const Options& options = {});
+  /// For arrays of one shape, along axes. @throws Error (usage) also for an axis that such arrays do not have, and on a device that runs
+  /// kernels for other reductions than sums and means, and for none or 2^31 and more elements of a result; Error (device) where it lacks float64.
+  Plan(const Device& device, AlongAxes operation, const Options& options = {});
 
   /// Enqueues the operation on `data`, which must not change until it is complete. O(n).
   /// @throws Error (usage) where `data` is of another type, lies on another device, is not of the plan's layout, or has too many elements.
   void enqueue(const Array& data);
   /// The same, and writes the operation's record to byte `offset` of `to`, a multiple of 8: a SumRecord, a ProductRecord, an ExtremaRecord or a
-  /// StatisticsRecord, or for a histogram of n bins n + 3 counts as uint64: of the samples below all bins, in each bin, above all bins, and of
+  /// StatisticsRecord; along axes the results, as an array in C order; of an operator 8 bytes for each number; or for a histogram of n bins n + 3 counts as uint64: of the samples below all bins, in each bin, above all bins, and of
   /// the NaNs.
   void enqueue(const Array& data, const Buffer& to, std::uint64_t offset = 0);
   /// For ops::Dot: two arrays of the same shape; faster where they are contiguous and equally aligned. For PairsProblem: A and B, both
@@ -160,14 +189,15 @@ class Plan {
   /// The same with the result written to byte `offset` of `to`, a multiple of 8. For ops::Dot a SumRecord. For PairsProblem C: for each vector of
   /// A an element of its type, or for argmin and argmax an int64; C overlaps neither A nor B.
   void enqueue(const Array& a, const Array& b, const Buffer& to, std::uint64_t offset = 0);
-  /// For FormulaFields, an array for each input, whose shapes are equal or broadcast as those of map(), and each of which is a single run
+  /// For FormulaFields and ByOperator, an array for each input, whose shapes are equal or broadcast as those of map(), and each of which is a single run
   /// with one stride: `enqueue(std::vector{x, y}, to)`. Other operations take their one or two arrays in this way too.
   /// @throws Error (usage) as above, and for another number of arrays.
   void enqueue(std::span<const Array> arrays);
   void enqueue(std::span<const Array> arrays, const Buffer& to, std::uint64_t offset = 0);
 
-  /// The result of the latest enqueue(), for which it waits; for ops::Extrema, ops::Product and PairsProblem, of the latest one without a
-  /// place for it. @throws Error (usage) where there was none; Error (no_answer) for a product of integers that needs more than 64 bits.
+  /// The result of the latest enqueue(), for which it waits; for ops::Extrema, ops::Product, PairsProblem, AlongAxes and ByOperator, of
+  /// the latest one without a place for it. @throws Error (usage) where there was none; Error (no_answer) for a product of integers that needs more than
+  /// 64 bits, and along axes where one of the results does not exist (on the CPU enqueue() throws it).
   Result result() const;
   /// The same, with the type of the result: `plan.result<Accumulator>()`.
   template <class Expected>

@@ -65,17 +65,13 @@ Operator operator_of(const samesum_operator* op) {
   return result;
 }
 
-}  // namespace samesum::c
-
-namespace {
-
 void write_values(const std::vector<Value>& found, samesum_value* results, size_t* count) {
   std::vector<samesum_value> values;
   for (const Value& value : found) values.push_back(c::value_of(value));
   write(std::span<const samesum_value>(values), results, count);
 }
 
-}  // namespace
+}  // namespace samesum::c
 
 extern "C" {
 

@@ -19,5 +19,7 @@ struct Inputs {
 Inputs inputs_of(const samesum_input* inputs, std::size_t count);
 Operator operator_of(const samesum_operator* given);
 PairsProblem problem_of(const samesum_pairs_problem& given);
+/// Results to memory of the caller's, as write().
+void write_values(const std::vector<Value>& found, samesum_value* results, size_t* count);
 
 }  // namespace samesum::c

@@ -4,6 +4,7 @@
 #include <samesum/samesum.h>
 #include <samesum/accumulator.hpp>
 #include <samesum/array.hpp>
+#include <samesum/axes.hpp>
 #include <samesum/error.hpp>
 #include <samesum/histogram.hpp>
 #include <samesum/options.hpp>
@@ -153,6 +154,8 @@ NanPolicy nan_of(int skip);
 samesum_value value_of(const Value& value);
 Value value_of(const samesum_value& value);
 samesum_extremum extremum_of(const Extremum& extremum);
+Axes axes_of(const int64_t* axes, std::size_t count, int keep);
+AxisReduction reduction_of(samesum_reduction reduction);
 
 /// Copies results to memory of the caller's. @throws Error (usage) unless it is of their type and shape, and in C order without gaps.
 void copy(const Array& results, const samesum_array* to);

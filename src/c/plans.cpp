@@ -2,8 +2,6 @@
 #include "c/formulas.hpp"
 #include "c/handles.hpp"
 
-#include <samesum/axes.hpp>
-
 using namespace samesum;
 using namespace samesum::c;
 
@@ -82,6 +80,21 @@ samesum_status samesum_plan_new_map(samesum_device* device, const char* formula,
   });
 }
 
+samesum_status samesum_plan_new_axes(samesum_device* device, const samesum_array* like, samesum_reduction reduction, const int64_t* axes,
+                                     size_t count, int keep, const samesum_options* options, samesum_plan** plan) {
+  return make_plan(device, options, plan, [&](const Device& on, const Options& how) {
+    return Plan(on, AlongAxes{array_of(like), axes_of(axes, count, keep), reduction_of(reduction)}, how);
+  });
+}
+samesum_status samesum_plan_new_operator(samesum_device* device, const char* formula, const samesum_input* inputs, size_t count,
+                                         const samesum_operator* op, uint64_t size, const samesum_options* options, samesum_plan** plan) {
+  return make_plan(device, options, plan, [&](const Device& on, const Options& how) {
+    Inputs given = inputs_of(inputs, count);
+    return Plan(on, ByOperator{operator_of(op), Formula(&need(formula, "formula")), std::move(given.arrays), std::move(given.parameters)},
+                size, how);
+  });
+}
+
 samesum_status samesum_plan_enqueue(samesum_plan* plan, const samesum_array* a, const samesum_array* b, void* record,
                                     uint64_t record_bytes) {
   return guard([&] {
@@ -116,6 +129,12 @@ samesum_status samesum_plan_histogram(const samesum_plan* plan, samesum_histogra
 }
 samesum_status samesum_plan_pairs(const samesum_plan* plan, const samesum_array* to) {
   return guard([&] { copy(samesum::array_of(result_of<PairsResult>(plan)), to); });
+}
+samesum_status samesum_plan_axes(const samesum_plan* plan, const samesum_array* to) {
+  return guard([&] { copy(result_of<Values>(plan).array(), to); });
+}
+samesum_status samesum_plan_operator(const samesum_plan* plan, samesum_value* results, size_t* count) {
+  return guard([&] { write_values(result_of<std::vector<Value>>(plan), results, count); });
 }
 void samesum_plan_free(samesum_plan* plan) { delete plan; }
 

@@ -34,6 +34,20 @@ samesum_complex complex_of(const std::complex<double>& number) { return {number.
 
 static_assert(static_cast<int>(SAMESUM_REDUCE_COUNT_NONZERO) == static_cast<int>(AxisReduction::count_nonzero));
 
+namespace samesum::c {
+
+Axes axes_of(const int64_t* axes, std::size_t count, int keep) {
+  const std::span given = need(axes, count, "axes");
+  const Axes along(std::vector<std::int64_t>(given.begin(), given.end()));
+  return keep != 0 ? along.kept() : along;
+}
+AxisReduction reduction_of(samesum_reduction reduction) {
+  if (static_cast<unsigned>(reduction) <= static_cast<unsigned>(SAMESUM_REDUCE_COUNT_NONZERO)) return static_cast<AxisReduction>(reduction);
+  throw Error(ErrorKind::usage, "there is no reduction " + std::to_string(static_cast<int>(reduction)));
+}
+
+}  // namespace samesum::c
+
 extern "C" {
 
 samesum_status samesum_sum(const samesum_array* array, const samesum_options* options, double* result) {
@@ -106,13 +120,7 @@ samesum_status samesum_complex_squared_norm(const samesum_array* parts, const sa
 samesum_status samesum_reduce_axes(const samesum_array* array, samesum_reduction reduction, const int64_t* axes, size_t count, int keep,
                                    const samesum_options* options, const samesum_array* to) {
   return guard([&] {
-    if (static_cast<unsigned>(reduction) > static_cast<unsigned>(SAMESUM_REDUCE_COUNT_NONZERO)) {
-      throw Error(ErrorKind::usage, "there is no reduction " + std::to_string(static_cast<int>(reduction)));
-    }
-    if (count != 0) need(axes, "axes");
-    const Axes along(std::vector<std::int64_t>(axes, axes + count));
-    axis_reduction(array_of(array), static_cast<AxisReduction>(reduction), keep != 0 ? along.kept() : along, array_of(to),
-                   options_of(options));
+    axis_reduction(array_of(array), reduction_of(reduction), axes_of(axes, count, keep), array_of(to), options_of(options));
   });
 }
 

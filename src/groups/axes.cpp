@@ -5,10 +5,10 @@
 #include "core/chunks.hpp"
 #include "core/float_environment.hpp"
 #include "core/half.hpp"
-#include "core/pieces.hpp"
 #include "core/visit.hpp"
 #include "device/memory/buffer.hpp"
 #include "device/memory/run.hpp"
+#include "device/memory/upload.hpp"
 
 #include <samesum/error.hpp>
 #include <samesum/reduce.hpp>
@@ -48,22 +48,6 @@ std::vector<bool> reduced_axes(const Array& data, const Axes& axes) {
     reduced[number] = true;
   }
   return reduced;
-}
-
-DType result_type(AxisReduction reduction, DType type) {
-  switch (reduction) {
-    case AxisReduction::sum:
-      return !is_integer(type) ? DType::float64 : is_signed(type) ? DType::int64 : DType::uint64;
-    case AxisReduction::min:
-    case AxisReduction::max:
-      return type;
-    case AxisReduction::argmin:
-    case AxisReduction::argmax:
-    case AxisReduction::count_nonzero:
-      return DType::uint64;
-    default:
-      return DType::float64;
-  }
 }
 
 // An element of type `type` with this value.
@@ -211,20 +195,23 @@ void copy_to(const Array& to, const std::byte* from) {
   }
 }
 
-// In device memory, in C order.
-Array copied_to(const Array& data, const Device& device) {
-  const Buffer buffer(device, std::max<std::uint64_t>(data.bytes(), 16));
-  std::uint64_t done = 0;
-  core::for_blocks(data, core::Order::index, [&](View block) {
-    core::for_contiguous_pieces(block, [&](View piece) {
-      if (piece.size() != 0) buffer.write(piece.data(), piece.bytes(), done);
-      done += piece.bytes();
-    });
-  });
-  return {buffer, data.shape(), data.type()};
-}
-
 }  // namespace
+
+DType result_type(AxisReduction reduction, DType type) {
+  switch (reduction) {
+    case AxisReduction::sum:
+      return !is_integer(type) ? DType::float64 : is_signed(type) ? DType::int64 : DType::uint64;
+    case AxisReduction::min:
+    case AxisReduction::max:
+      return type;
+    case AxisReduction::argmin:
+    case AxisReduction::argmax:
+    case AxisReduction::count_nonzero:
+      return DType::uint64;
+    default:
+      return DType::float64;
+  }
+}
 
 Values copied_to_host(const Array& data) {
   Values copy(data.type(), {data.shape().begin(), data.shape().end()});
@@ -373,7 +360,7 @@ void axis_reduction(const Array& data, AxisReduction reduction, const Axes& axes
   }
   if (options.device && options.device->info().has(Capability::kernels) && !data.on_device() && groups::in_one_pass(reduction) &&
       problem.each != 0) {
-    const Array uploaded = groups::copied_to(data, *options.device);
+    const Array uploaded = device::uploaded(data, *options.device);
     return axis_reduction(uploaded, reduction, axes, to, options);
   }
   const Array there = data.on_device() ? device::on_host(data) : data;

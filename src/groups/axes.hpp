@@ -39,6 +39,9 @@ std::vector<std::uint64_t> reduce_cpu(const AxisProblem& problem, bool mean, Nan
 std::vector<std::uint64_t> reduce_on_device(const AxisProblem& problem, bool mean, NanPolicy nan, const device::Memory& results,
                                             std::uint64_t offset);
 
+/// The type of the results.
+DType result_type(AxisReduction reduction, DType type);
+
 /// A copy of an array on any device, in host memory and C order.
 Values copied_to_host(const Array& data);
 

@@ -4,6 +4,8 @@
 #include "device/memory/buffer.hpp"
 #include "groups/axes.hpp"
 
+#include <samesum/error.hpp>
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -62,6 +64,8 @@ constexpr std::uint32_t kMaxOfHost = 256;                      // up to this man
 constexpr std::uint64_t kMaxOfExact = std::uint64_t{1} << 31;  // the limit of axes_exact.cl for the elements of a result
 constexpr std::uint32_t kExactToUnit = 4;
 
+}  // namespace
+
 // The kernels and the memory of a call, reused by the next one.
 struct AxesScratch {
   AxesScratch(device::Device& device, const device::Source& source)
@@ -70,11 +74,17 @@ struct AxesScratch {
         merge(device::build(device, source, "axes_parts")),
         words(device.allocate(8 * (1 + 4 * Array::kMaxRank))),
         pending(device.allocate(8 * kCapacity)),
-        sums(device.allocate(16)) {}
+        sums(device.allocate(16)),
+        state(device.allocate(16)) {
+    const std::uint64_t none = 0;
+    device.write(state, 0, &none, sizeof none);
+  }
   device::Kernel kernel, few, merge;
-  device::Memory words, pending, sums;
+  device::Memory words, pending, sums, state;
   std::optional<device::Kernel> exact;  // built on first use
 };
+
+namespace {
 
 // Adds extents and strides, the last axis first.
 std::uint32_t add_axes(const std::vector<core::Axis>& axes, std::vector<std::uint64_t>& words) {
@@ -153,6 +163,115 @@ AxesShape axes_shape(const AxisProblem& problem, bool skip, const DeviceInfo& in
   return shape;
 }
 
+namespace {
+
+// The launches of one call over an array on the device.
+class AxesLaunch {
+ public:
+  AxesLaunch(device::Device& device, AxesScratch& scratch, const AxisProblem& problem, const AxesShape& shape, bool mean,
+             const device::Place& to)
+      : device_(device),
+        scratch_(scratch),
+        problem_(problem),
+        shape_(shape),
+        mean_(mean),
+        to_(to.memory),
+        to_offset_(to.offset / 8),
+        from_(problem.data.buffer().state().memory),
+        offset_(problem.data.offset() + static_cast<std::uint64_t>(problem.first)),
+        kept_stride_(problem.kept.empty() ? 0 : problem.kept.back().stride) {}
+
+  // The number of pending results, then extents and strides.
+  static std::vector<std::uint64_t> words(const AxisProblem& problem) {
+    std::vector<std::uint64_t> words{0};
+    add_axes(problem.kept, words);
+    add_axes(problem.reduced, words);
+    return words;
+  }
+
+  // All results but the pending ones.
+  void sums() const {
+    const std::int64_t reduced_stride = problem_.reduced.empty() ? 0 : problem_.reduced.back().stride;
+    const std::uint64_t of_group = shape_.few ? std::uint64_t{kFew} * shape_.group_size : shape_.width;  // results
+    const std::uint64_t units = (problem_.results + of_group - 1) / of_group * shape_.parts;
+    for (std::uint64_t first = 0; first < units; first += kUnits) {
+      const device::Grid groups{static_cast<std::uint32_t>(std::min(kUnits, units - first)), shape_.group_size};
+      if (shape_.few) {
+        const device::Argument arguments[] = {from_,         offset_,      scratch_.words, kept_axes(), problem_.results,
+                                              problem_.each, kept_stride_, reduced_stride, first,       std::int32_t{mean_},
+                                              to_,           to_offset_,   scratch_.pending,  kCapacity};
+        device_.launch(scratch_.few, groups, arguments);
+        continue;
+      }
+      const device::Argument arguments[] = {from_,
+                                            offset_,
+                                            scratch_.words,
+                                            kept_axes(),
+                                            reduced_axes(),
+                                            problem_.results,
+                                            problem_.each,
+                                            kept_stride_,
+                                            reduced_stride,
+                                            shape_.parts,
+                                            first,
+                                            shape_.width,
+                                            std::int32_t{shape_.neighbours},
+                                            std::int32_t{shape_.loads},
+                                            std::int32_t{mean_},
+                                            scratch_.sums,
+                                            to_,
+                                            to_offset_,
+                                            scratch_.pending,
+                                            kCapacity};
+      device_.launch(scratch_.kernel, groups, arguments);
+    }
+    if (shape_.parts == 1) return;
+    const device::Argument arguments[] = {scratch_.sums, problem_.results, problem_.each, shape_.parts,  std::int32_t{mean_},
+                                          to_,           to_offset_,       scratch_.words, scratch_.pending, kCapacity};
+    device_.launch(scratch_.merge, {static_cast<std::uint32_t>(problem_.results), shape_.group_size}, arguments);
+  }
+
+  // The pending results, of which there are about `wanted`.
+  void exact(std::uint64_t wanted) const {
+    const auto groups = static_cast<std::uint32_t>(std::min({wanted, std::uint64_t{device_.info().compute_units} * kExactToUnit, kMaxGroups}));
+    const device::Argument arguments[] = {from_,         offset_,      scratch_.words,      kept_axes(), reduced_axes(), problem_.results,
+                                          problem_.each, kept_stride_, std::int32_t{mean_}, to_,         to_offset_,     scratch_.pending,
+                                          kCapacity,     scratch_.state};
+    device_.launch(*scratch_.exact, {groups, shape_.group_size}, arguments);
+  }
+
+  // Waits. Whether exact() has found all of them.
+  static bool all_exist(device::Device& device, const AxesScratch& scratch) {
+    std::uint32_t without = 0;
+    device.read(scratch.state, sizeof without, &without, sizeof without);
+    return without == 0;
+  }
+
+ private:
+  static constexpr std::uint64_t kMaxGroups = 65535;  // which axes_exact.cl counts in 16 bits
+
+  static std::uint32_t count(const std::vector<core::Axis>& axes) { return static_cast<std::uint32_t>(std::max<std::size_t>(axes.size(), 1)); }
+  std::uint32_t kept_axes() const { return count(problem_.kept); }
+  std::uint32_t reduced_axes() const { return count(problem_.reduced); }
+
+  device::Device& device_;
+  AxesScratch& scratch_;
+  const AxisProblem& problem_;
+  const AxesShape& shape_;
+  bool mean_;
+  device::Memory to_;
+  std::uint64_t to_offset_;
+  device::Memory from_;
+  std::uint64_t offset_;
+  std::int64_t kept_stride_;
+};
+
+std::uint64_t bytes_of_parts(const AxisProblem& problem, const AxesShape& shape) {
+  return shape.parts > 1 ? 8 * kSumWords * problem.results * shape.parts : 0;
+}
+
+}  // namespace
+
 std::vector<std::uint64_t> reduce_on_device(const AxisProblem& problem, bool mean, NanPolicy nan, const device::Memory& to,
                                             std::uint64_t to_bytes) {
   device::Device& device = problem.data.buffer().device().implementation();
@@ -162,68 +281,17 @@ std::vector<std::uint64_t> reduce_on_device(const AxisProblem& problem, bool mea
   const std::string name = fmt::format("axes {} {}", name_of(type), shape.skip);
   auto scratch = device.plans().take<AxesScratch>(name);
   if (!scratch) scratch = std::make_shared<AxesScratch>(device, axes_source(type, shape));
-  std::vector<std::uint64_t> words{0};
-  const std::uint32_t kept_axes = add_axes(problem.kept, words), reduced_axes = add_axes(problem.reduced, words);
+  const std::vector<std::uint64_t> words = AxesLaunch::words(problem);
   device.write(scratch->words, 0, words.data(), 8 * words.size());
-  const std::uint64_t sums = shape.parts > 1 ? 8 * kSumWords * problem.results * shape.parts : 0;
-  if (scratch->sums.bytes < sums) scratch->sums = device.allocate(sums);
-
-  const std::uint64_t of_group = shape.few ? std::uint64_t{kFew} * shape.group_size : shape.width;  // results
-  const std::uint64_t units = (problem.results + of_group - 1) / of_group * shape.parts;
-  const std::uint64_t offset = problem.data.offset() + static_cast<std::uint64_t>(problem.first);
-  const std::int64_t kept_stride = problem.kept.empty() ? 0 : problem.kept.back().stride;
-  const std::int64_t reduced_stride = problem.reduced.empty() ? 0 : problem.reduced.back().stride;
-  const device::Memory& from = problem.data.buffer().state().memory;
-  const std::uint64_t to_offset = to_bytes / 8;
-  for (std::uint64_t first = 0; first < units; first += kUnits) {
-    const device::Grid groups{static_cast<std::uint32_t>(std::min(kUnits, units - first)), shape.group_size};
-    if (shape.few) {
-      const device::Argument arguments[] = {from,         offset,      scratch->words, kept_axes, problem.results,
-                                            problem.each, kept_stride, reduced_stride, first,     std::int32_t{mean},
-                                            to,           to_offset,   scratch->pending,  kCapacity};
-      device.launch(scratch->few, groups, arguments);
-      continue;
-    }
-    const device::Argument arguments[] = {from,
-                                          offset,
-                                          scratch->words,
-                                          kept_axes,
-                                          reduced_axes,
-                                          problem.results,
-                                          problem.each,
-                                          kept_stride,
-                                          reduced_stride,
-                                          shape.parts,
-                                          first,
-                                          shape.width,
-                                          std::int32_t{shape.neighbours},
-                                          std::int32_t{shape.loads},
-                                          std::int32_t{mean},
-                                          scratch->sums,
-                                          to,
-                                          to_offset,
-                                          scratch->pending,
-                                          kCapacity};
-    device.launch(scratch->kernel, groups, arguments);
-  }
-  if (shape.parts > 1) {
-    const device::Argument arguments[] = {scratch->sums, problem.results, problem.each,  shape.parts, std::int32_t{mean}, to,
-                                          to_offset,     scratch->words,  scratch->pending, kCapacity};
-    device.launch(scratch->merge, {static_cast<std::uint32_t>(problem.results), shape.group_size}, arguments);
-  }
+  if (const std::uint64_t bytes = bytes_of_parts(problem, shape); scratch->sums.bytes < bytes) scratch->sums = device.allocate(bytes);
+  const AxesLaunch launch(device, *scratch, problem, shape, mean, {to, to_bytes});
+  launch.sums();
   std::uint32_t count = 0;
   device.read(scratch->words, 0, &count, sizeof count);
   if (count > kMaxOfHost && problem.each < kMaxOfExact) {
     if (!scratch->exact) scratch->exact = device::build(device, axes_exact_source(type, shape), "axes_exact");
-    const std::uint64_t wanted = count <= kCapacity ? count : problem.results;
-    const auto groups = static_cast<std::uint32_t>(std::min<std::uint64_t>(wanted, device.info().compute_units * kExactToUnit));
-    const device::Argument arguments[] = {from,         offset,      scratch->words,     kept_axes, reduced_axes, problem.results,
-                                          problem.each, kept_stride, std::int32_t{mean}, to,        to_offset,    scratch->pending,
-                                          kCapacity};
-    device.launch(*scratch->exact, {groups, shape.group_size}, arguments);
-    std::uint32_t none = 0;
-    device.read(scratch->words, sizeof count, &none, sizeof none);
-    if (none == 0) count = 0;
+    launch.exact(count <= kCapacity ? count : problem.results);
+    if (AxesLaunch::all_exist(device, *scratch)) count = 0;
   }
   std::vector<std::uint64_t> pending(count <= kCapacity ? count : problem.results);
   if (count > kCapacity) {
@@ -235,5 +303,32 @@ std::vector<std::uint64_t> reduce_on_device(const AxisProblem& problem, bool mea
   device.plans().give_back(name, std::move(scratch));
   return pending;
 }
+
+PlannedAxes::PlannedAxes(device::Device& device, const Array& like, const Axes& axes, bool mean, NanPolicy nan)
+    : device_(device), problem_(like, axes), mean_(mean), skip_(nan == NanPolicy::skip) {
+  if (problem_.each == 0 || problem_.each >= kMaxOfExact) {
+    throw Error(ErrorKind::usage, fmt::format("{} elements for each result along these axes: a plan takes 1 to 2^31 - 1", problem_.each));
+  }
+  const AxesShape shape = axes_shape(problem_, skip_, device.info());
+  scratch_ = std::make_shared<AxesScratch>(device, axes_source(like.type(), shape));
+  AxesScratch& scratch = *scratch_;
+  scratch.exact = device::build(device, axes_exact_source(like.type(), shape), "axes_exact");
+  const std::vector<std::uint64_t> words = AxesLaunch::words(problem_);
+  device.write(scratch.words, 0, words.data(), 8 * words.size());
+  parts_ = shape.parts;
+  if (const std::uint64_t bytes = bytes_of_parts(problem_, shape); bytes != 0) scratch.sums = device.allocate(bytes);
+}
+
+void PlannedAxes::launch(const Array& data, const device::Place& to) {
+  if (problem_.results == 0) return;
+  problem_.data = data;
+  AxesShape shape = axes_shape(problem_, skip_, device_.info());  // which depends on where the array begins
+  shape.parts = std::min(shape.parts, parts_);
+  const AxesLaunch launch(device_, *scratch_, problem_, shape, mean_, to);
+  launch.sums();
+  launch.exact(problem_.results);
+}
+
+bool PlannedAxes::all_exist() const { return AxesLaunch::all_exist(device_, *scratch_); }
 
 }  // namespace samesum::groups

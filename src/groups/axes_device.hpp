@@ -3,9 +3,11 @@
 
 #include "device/dialect/element_name.hpp"
 #include "device/kernels/program.hpp"
+#include "device/memory/run.hpp"
 #include "groups/axes.hpp"
 
 #include <cstdint>
+#include <memory>
 
 namespace samesum::groups {
 
@@ -28,5 +30,29 @@ device::Source axes_source(DType type, const AxesShape& shape);
 
 /// Kernel "axes_exact", for the results that those kernels cannot compute.
 device::Source axes_exact_source(DType type, const AxesShape& shape);
+
+struct AxesScratch;
+
+/// Sums or means along axes of arrays of one shape and type, with the same strides: prepared once, launched any number of times. Requires
+/// that the device, which has float64, is locked.
+class PlannedAxes {
+ public:
+  /// @throws Error (usage) for an axis that arrays like this one do not have, and for none or too many elements of a result.
+  PlannedAxes(device::Device& device, const Array& like, const Axes& axes, bool mean, NanPolicy nan);
+
+  /// Enqueues: 64 bits for each result, in C order. Where a sum does not fit they are 0; where there is no mean, NaN.
+  void launch(const Array& data, const device::Place& to);
+  /// Waits: whether all results of the latest launch exist.
+  bool all_exist() const;
+
+  const AxisProblem& problem() const noexcept { return problem_; }
+
+ private:
+  device::Device& device_;
+  AxisProblem problem_;
+  bool mean_, skip_;
+  std::uint64_t parts_ = 1;  // for which there is memory
+  std::shared_ptr<AxesScratch> scratch_;
+};
 
 }  // namespace samesum::groups

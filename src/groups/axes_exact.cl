@@ -79,10 +79,15 @@ FN ulong exact_result(LOCAL long* digits, LOCAL long* storage, LOCAL const uint*
   return (ulong)sum.negative << 63 | rounded(sum, rest);
 }
 
-// `words` as in axes.cl; the upper half of the first word counts the results for which `none` became 1.
+// Groups of a launch that have ended, and those of them with a result that there is none of: both in one word, which they add to.
+#define ENDED 1u
+#define WITHOUT (1u << 16)
+
+// `words` as in axes.cl. state[0] is 0 before a launch and after it; state[1] is the number of groups that found no result, after it. The launch
+// sets the number of pending results to 0.
 KERNEL FIXED_GROUP(GROUP_SIZE, 1)
 void axes_exact(GLOBAL const uchar* data, ulong offset, GLOBAL ulong* words, uint kept_axes, uint reduced_axes, ulong results, ulong each,
-                long kept_stride, int mean, GLOBAL ulong* to, ulong to_offset, GLOBAL const ulong* pending, ulong capacity) {
+                long kept_stride, int mean, GLOBAL ulong* to, ulong to_offset, GLOBAL const ulong* pending, ulong capacity, GLOBAL uint* state) {
   LOCAL_VAR long shared[GROUP_SIZE * DIGITS_AT_ONCE];
   LOCAL_VAR long digits[DIGIT_COUNT];
   LOCAL_VAR long storage[DIGIT_COUNT + 16];
@@ -93,6 +98,7 @@ void axes_exact(GLOBAL const uchar* data, ulong offset, GLOBAL ulong* words, uin
   GLOBAL const ulong* const reduced = kept + 2 * kept_axes;
   const uint noted = ((GLOBAL const uint*)words)[0];
   const ulong wanted = noted <= capacity ? noted : results;
+  uint without = 0;  // of the first work-item
   for (ulong number = group_id(); number < wanted; number += group_count()) {
     const ulong result = noted <= capacity ? pending[number] : number;
     for (uint i = id; i < DIGIT_COUNT; i += GROUP_SIZE) digits[i] = 0;
@@ -134,8 +140,16 @@ void axes_exact(GLOBAL const uchar* data, ulong offset, GLOBAL ulong* words, uin
     if (id == 0) {
       uint none = 0;
       to[to_offset + result] = exact_result(digits, storage, counters, each, mean, &none);
-      if (none) atomic_add_global32((GLOBAL uint*)words + 1, 1);
+      without |= none;
     }
     barrier_local();
   }
+  if (id != 0) return;
+  const uint change = ENDED + (without ? WITHOUT : 0);
+  const uint all = atomic_add_global32(state, change) + change;
+  if ((all & (WITHOUT - 1)) != group_count()) return;
+  // All groups have ended: nobody reads these any more.
+  state[1] = all / WITHOUT;
+  state[0] = 0;
+  ((GLOBAL uint*)words)[0] = 0;
 }

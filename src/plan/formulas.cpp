@@ -32,10 +32,10 @@ formula::Program program_of(const FormulaFields& formula) {
   return program;
 }
 
-std::vector<FormulaInput> inputs_of(const FormulaFields& formula, std::span<const Array> arrays) {
+std::vector<FormulaInput> inputs_of(const std::vector<FormulaInput>& wanted, std::span<const Array> arrays) {
   std::vector<FormulaInput> inputs;
   for (std::size_t k = 0; k < arrays.size(); ++k) {
-    const FormulaInput& made_for = formula.inputs[k];
+    const FormulaInput& made_for = wanted[k];
     if (arrays[k].type() != made_for.array.type()) {
       throw Error(ErrorKind::usage, fmt::format("the plan takes {} as '{}', the array has {}", name_of(made_for.array.type()),
                                                 made_for.name, name_of(arrays[k].type())));
@@ -69,13 +69,13 @@ class PlannedFormula : public Planned {
         recorder_(request.device.implementation(), type_, formula.fields, false) {}
 
   void enqueue(std::span<const Array> arrays, const device::Place* to) override {
-    const std::vector<FormulaInput> inputs = inputs_of(formula_, arrays);
+    const std::vector<FormulaInput> inputs = inputs_of(formula_.inputs, arrays);
     const std::vector<std::uint64_t> shape = shape_of(inputs);
     device::Device& device = request_.device.implementation();
     statistics::Term term;
     term.count = 1;
     for (const std::uint64_t extent : shape) term.count *= extent;
-    if (term.count > Plan::kMaxElements) check_count(formula::broadcast(arrays[0], shape, inputs[0].name), Plan::kMaxElements);
+    check_count(term.count, Plan::kMaxElements);
     const std::uint64_t in_load = 16 / size_of(type_);
     std::optional<std::uint64_t> head;  // positions before the first boundary of a load, the same in all arrays
     bool loads = true;

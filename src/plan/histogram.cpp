@@ -20,7 +20,7 @@ class PlannedHistogram : public Planned {
   void enqueue(std::span<const Array> arrays, const device::Place* to) override {
     const Array& data = arrays[0];
     const device::Run run = device::planned_run(data, core::Order::memory, request_.device, request_.type, Layout::contiguous);
-    check_count(data, Plan::kMaxElements);
+    check_count(data.size(), Plan::kMaxElements);
     if (to != nullptr) histogram_.prepare_export();  // throws where the device cannot export
     histogram_.clear();
     histogram_.launch(run.memory, run.count, run.offset);

@@ -3,6 +3,7 @@
 
 #include "core/half.hpp"
 #include "core/visit.hpp"
+#include "groups/axes.hpp"
 #include "histogram/plan.hpp"
 #include "pairs/pairs_cpu.hpp"
 #include "pairs/tree/host_elements.hpp"
@@ -105,11 +106,15 @@ class OnHost : public Planned {
     find_sum_variant(request.device, request.tuning.variant);
     if (const auto* wanted = std::get_if<PairsProblem>(&operation)) pairs_ = prepared_pairs(request, *wanted);
     if (const auto* wanted = std::get_if<FormulaFields>(&operation)) type_ = result_type(program_of(*wanted));
+    if (const auto* wanted = std::get_if<AlongAxes>(&operation)) axes_.emplace(wanted->like, wanted->axes);
+    if (const auto* wanted = std::get_if<ByOperator>(&operation)) by_operator_ = bound_map(*wanted);
   }
 
   void enqueue(std::span<const Array> arrays, const device::Place* to) override {
     if (pairs_) return enqueue_pairs(arrays[0], arrays[1], to);
     if (const auto* formula = std::get_if<FormulaFields>(&operation_)) return enqueue_formula(*formula, arrays, to);
+    if (const auto* axes = std::get_if<AlongAxes>(&operation_)) return enqueue_axes(*axes, arrays[0], to);
+    if (const auto* by = std::get_if<ByOperator>(&operation_)) return enqueue_operator(*by, arrays, to);
     const bool strided =
         request_.layout == Layout::strided || std::holds_alternative<ops::Dot>(operation_) || std::holds_alternative<Fields>(operation_);
     const auto checked = [&](const Array& array) {
@@ -132,6 +137,11 @@ class OnHost : public Planned {
     return *found_;
   }
 
+  std::uint64_t result_bytes() const override {
+    if (by_operator_) return 8 * by_operator_->finish.results.size();
+    const auto* const axes = std::get_if<AlongAxes>(&operation_);
+    return axes != nullptr ? axes_->results * size_of(groups::result_type(axes->reduction, request_.type)) : 0;
+  }
   std::size_t bytes_of_x() const override { return pairs_ ? all_pairs::result_bytes(pairs_->problem) : 0; }
 
   std::string configuration() const override { return fmt::format("threads={}", request_.tuning.threads); }
@@ -156,7 +166,7 @@ class OnHost : public Planned {
 
   void enqueue_formula(const FormulaFields& formula, std::span<const Array> arrays, const device::Place* to) {
     for (const Array& array : arrays) device::planned_run(array, core::Order::index, request_.device, array.type(), Layout::strided);
-    Statistics found = collect(*map(formula.formula, inputs_of(formula, arrays), formula.parameters), formula.fields, options_);
+    Statistics found = collect(*map(formula.formula, inputs_of(formula.inputs, arrays), formula.parameters), formula.fields, options_);
     if (to != nullptr) {
       const StatisticsRecord record = record_of(found, formula.fields, type_, request_.nan);
       write(to, &record, sizeof record);
@@ -165,8 +175,28 @@ class OnHost : public Planned {
     found_ = std::move(found);
   }
 
+  void enqueue_axes(const AlongAxes& wanted, const Array& data, const device::Place* to) {
+    require_like(request_, wanted, data);
+    Values found = axis_reduction(device::on_host(data), wanted.reduction, wanted.axes, options_);
+    if (to != nullptr) return write(to, found.data(), result_bytes());
+    const std::lock_guard lock(mutex_);
+    found_ = std::move(found);
+  }
+
+  void enqueue_operator(const ByOperator& by, std::span<const Array> arrays, const device::Place* to) {
+    for (const Array& array : arrays) device::planned_run(array, core::Order::index, request_.device, array.type(), Layout::strided);
+    std::vector<Value> found = reduce(by.formula, inputs_of(by.inputs, arrays), by.parameters, by.op, options_);
+    if (to != nullptr) {
+      std::vector<std::uint64_t> words;
+      for (const Value& value : found) words.push_back(element_of(value));
+      return write(to, words.data(), 8 * words.size());
+    }
+    const std::lock_guard lock(mutex_);
+    found_ = std::move(found);
+  }
+
   void enqueue_product(View data, const device::Place* to) {
-    check_count(data, Plan::kMaxElements);
+    check_count(data.size(), Plan::kMaxElements);
     const ProductRecord record = record_of_product(data, options_);
     if (to != nullptr) return write(to, &record, sizeof record);
     const std::lock_guard lock(mutex_);
@@ -187,7 +217,7 @@ class OnHost : public Planned {
   }
   Result run(ops::Dot, View a, View b, const device::Place* to) const {
     statistics::require_alike(a, b);
-    check_count(a, Plan::kMaxElements);
+    check_count(a.size(), Plan::kMaxElements);
     ProductAccumulator products = dot(a, b, options_);
     if (to != nullptr) {
       const SumRecord record = record_of(products, request_.type, request_.nan);
@@ -202,7 +232,7 @@ class OnHost : public Planned {
     return Statistics(statistics::contents_of(record, data.size(), request_.type, extrema.indices));
   }
   Result run(const Fields& fields, View data, View, const device::Place* to) const {
-    check_count(data, Plan::kMaxElements);
+    check_count(data.size(), Plan::kMaxElements);
     Statistics found = collect(data, fields, options_);
     if (to != nullptr) {
       const StatisticsRecord record = record_of(found, fields, request_.type, request_.nan);
@@ -211,7 +241,7 @@ class OnHost : public Planned {
     return found;
   }
   Result run(const Bins& bins, View data, View, const device::Place* to) const {
-    check_count(data, Plan::kMaxElements);
+    check_count(data.size(), Plan::kMaxElements);
     Histogram found = histogram(data, bins, options_);
     if (to != nullptr) {
       std::vector<std::uint64_t> slots{found.under()};
@@ -222,14 +252,18 @@ class OnHost : public Planned {
     return found;
   }
 
-  Result run(const FormulaFields&, View, View, const device::Place*) const { return Statistics(); }  // by enqueue_formula()
-  Result run(const PairsProblem&, View, View, const device::Place*) const { return PairsResult(); }  // by enqueue_pairs()
-  Result run(ops::Product, View, View, const device::Place*) const { return Value(); }               // by enqueue_product()
+  // The others have functions of their own.
+  template <class Kind>
+  Result run(const Kind&, View, View, const device::Place*) const {
+    return Value();
+  }
 
   Request request_;
   Operation operation_;
   Options options_;
   std::optional<all_pairs::OwnProblem> pairs_;
+  std::optional<groups::AxisProblem> axes_;
+  std::shared_ptr<const formula::BoundMap> by_operator_;
   DType type_ = DType::float64;  // that a formula gives
   std::mutex mutex_;
   std::optional<Result> found_;

@@ -20,17 +20,19 @@ std::optional<RecordKind> record_of(const Operation& operation, const Array& dat
   if (std::holds_alternative<ops::Product>(operation)) return RecordKind{"a ProductRecord", sizeof(ProductRecord)};
   if (std::holds_alternative<ops::Extrema>(operation)) return RecordKind{"an ExtremaRecord", sizeof(ExtremaRecord)};
   if (const auto* bins = std::get_if<Bins>(&operation)) return RecordKind{"its counts", 8 * (bins->count() + 3)};
+  if (std::holds_alternative<ByOperator>(operation)) return RecordKind{"the numbers of an operator's result", work.result_bytes()};
+  if (std::holds_alternative<AlongAxes>(operation)) return RecordKind{"the results along the axes", work.result_bytes()};
   if (const auto* pairs = std::get_if<PairsProblem>(&operation)) {
     return RecordKind{"C", data.size() / pairs->components * work.bytes_of_x()};
   }
   return std::nullopt;
 }
 
-void check_count(const Array& data, std::uint64_t most) {
-  if (data.size() <= most) return;
+void check_count(std::uint64_t size, std::uint64_t most) {
+  if (size <= most) return;
   throw Error(ErrorKind::usage,
               fmt::format("{} elements are too many for a plan at once, which takes {}: enqueue parts, and merge what it finds",
-                          data.size(), most));
+                          size, most));
 }
 
 }  // namespace planning
@@ -49,8 +51,10 @@ struct Plan::State {
   void enqueue(std::span<const Array> arrays, const device::Place* to) {
     const core::DefaultFloatEnvironment environment;
     const bool two = std::holds_alternative<ops::Dot>(operation) || std::holds_alternative<PairsProblem>(operation);
-    const auto* const formula = std::get_if<FormulaFields>(&operation);
-    const std::size_t wanted = formula != nullptr ? formula->inputs.size() : two ? 2 : 1;
+    const std::vector<FormulaInput>* formula = nullptr;  // its inputs
+    if (const auto* fields = std::get_if<FormulaFields>(&operation)) formula = &fields->inputs;
+    if (const auto* by = std::get_if<ByOperator>(&operation)) formula = &by->inputs;
+    const std::size_t wanted = formula != nullptr ? formula->size() : two ? 2 : 1;
     if (arrays.size() != wanted) {
       throw Error(ErrorKind::usage, formula != nullptr ? fmt::format("the plan's formula has {} inputs, and takes as many arrays, not {}", wanted,
                                                                      arrays.size())
@@ -86,6 +90,13 @@ Plan::Plan(const Device& device, Operation operation, DType type, std::uint64_t 
 
 Plan::Plan(const Device& device, FormulaFields operation, std::uint64_t size, const Options& options)
     : Plan(device, Operation(std::move(operation)), DType::float64, size, options) {}
+
+Plan::Plan(const Device& device, ByOperator operation, std::uint64_t size, const Options& options)
+    : Plan(device, Operation(std::move(operation)), DType::float64, size, options) {}
+
+Plan::Plan(const Device& device, AlongAxes operation, const Options& options)
+    : state_(std::make_shared<State>(planning::Request{device, operation.like.type(), operation.like.size(), options.nan, options.tuning},
+                                     Operation(operation))) {}
 
 void Plan::enqueue(std::span<const Array> arrays) { state_->enqueue(arrays, nullptr); }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "device/memory/run.hpp"
+#include "formula/operator/operator_plan.hpp"
 #include "formula/program.hpp"
 #include "pairs/problem.hpp"
 
@@ -25,7 +26,7 @@ struct Request {
   std::uint64_t size;
   NanPolicy nan;
   Tuning tuning;
-  Layout layout;
+  Layout layout = Layout::contiguous;
 };
 
 /// The work of one operation. On devices that run kernels its functions are called with the device's mutex held; on the CPU they may be
@@ -39,6 +40,8 @@ class Planned {
   virtual std::string configuration() const = 0;
   /// Of C for each x, of pairs.
   virtual std::size_t bytes_of_x() const { return 0; }
+  /// Of what it leaves, of reductions along axes and by operators.
+  virtual std::uint64_t result_bytes() const { return 0; }
 };
 
 /// A plan that runs the operation on the CPU when it is enqueued.
@@ -53,6 +56,8 @@ std::unique_ptr<Planned> make(const Request& request, const Bins& bins);
 std::unique_ptr<Planned> make(const Request& request, const PairsProblem& pairs);
 std::unique_ptr<Planned> make(const Request& request, ops::Product);
 std::unique_ptr<Planned> make(const Request& request, const FormulaFields& formula);
+std::unique_ptr<Planned> make(const Request& request, const AlongAxes& axes);
+std::unique_ptr<Planned> make(const Request& request, const ByOperator& by);
 
 template <class Work, class... Arguments>
 std::unique_ptr<Planned> make_locked(const Request& request, Arguments&&... arguments) {
@@ -81,13 +86,18 @@ struct PairOperands {
 /// @throws Error (usage) as Plan::enqueue().
 PairOperands pair_operands(const Request& request, const all_pairs::Problem& problem, const Array& a, const Array& b);
 
+/// @throws Error (usage) unless the array lies where the plan takes it, and has the type, the shape and the strides that it was made for.
+void require_like(const Request& request, const AlongAxes& axes, const Array& data);
+
 /// The program of a plan's formula. @throws Error (usage) where a plan cannot have it.
 formula::Program program_of(const FormulaFields& formula);
 DType result_type(const formula::Program& program);
-/// The inputs of a formula with these arrays. @throws Error (usage) where one has another type than that the plan was made for.
-std::vector<FormulaInput> inputs_of(const FormulaFields& formula, std::span<const Array> arrays);
+/// Inputs of a formula with these arrays. @throws Error (usage) where one has another type than that the plan was made for.
+std::vector<FormulaInput> inputs_of(const std::vector<FormulaInput>& made_for, std::span<const Array> arrays);
+/// The operator and formula of a plan. @throws Error (usage) where a plan cannot have them.
+std::shared_ptr<const formula::BoundMap> bound_map(const ByOperator& by);
 
-/// @throws Error (usage) where `data` has more elements than one launch takes.
-void check_count(const Array& data, std::uint64_t most);
+/// @throws Error (usage) where there are more elements than one launch takes.
+void check_count(std::uint64_t size, std::uint64_t most);
 
 }  // namespace samesum::planning

@@ -22,7 +22,7 @@ class PlannedProduct : public Planned {
   void enqueue(std::span<const Array> arrays, const device::Place* to) override {
     const Array& data = arrays[0];
     const device::Run run = device::planned_run(data, core::Order::index, request_.device, request_.type, Layout::contiguous);
-    check_count(data, Plan::kMaxElements);
+    check_count(data.size(), Plan::kMaxElements);
     kernels_.launch(run, to != nullptr ? *to : own_);
     launched_ = launched_ || to == nullptr;
   }

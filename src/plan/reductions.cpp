@@ -92,7 +92,7 @@ class PlannedPass : public Planned {
     const device::Run one = device::planned_run(a, order_, request_.device, request_.type, Layout::strided);
     const device::Run other = device::planned_run(b, order_, request_.device, request_.type, Layout::strided);
     if (dot_) statistics::require_alike(a, b);
-    check_count(a, Plan::kMaxElements);
+    check_count(a.size(), Plan::kMaxElements);
     latest_ = to != nullptr && recorded_ ? &*recorded_ : &pass_;
     latest_->launch(one, other, request_.nan, to);
     // The kernel for small arrays has rounded the products, and written their record.

@@ -69,6 +69,33 @@ static void other_plans_of(samesum_device* device, void* memory, void* results, 
   CHECK(sum == exact);
   CHECK(samesum_plan_enqueue_arrays(map, &there, 0, NULL, 0) == SAMESUM_USAGE);
   samesum_statistics_free(statistics);
+
+  /* Along the second axis of three rows, and the difference of the elements by the tree. */
+  const uint64_t shape[] = {3, size / 3};
+  const int64_t axis = 1;
+  const samesum_array rows = {.data = memory, .type = SAMESUM_FLOAT64, .rank = 2, .shape = shape, .device = device};
+  const samesum_array rows_here = {.data = x, .type = SAMESUM_FLOAT64, .rank = 2, .shape = shape};
+  samesum_plan *axes = NULL, *by_operator = NULL;
+  OK(samesum_plan_new_axes(device, &rows, SAMESUM_REDUCE_SUM, &axis, 1, 0, NULL, &axes));
+  OK(samesum_plan_enqueue(axes, &rows, NULL, NULL, 0));
+  OK(samesum_plan_axes(axes, &to));
+  OK(samesum_reduce_axes(&rows_here, SAMESUM_REDUCE_SUM, &axis, 1, 0, NULL, &to_wanted));
+  CHECK(memcmp(found, wanted, sizeof found) == 0 && found[0] != found[1]);
+  OK(samesum_plan_enqueue(axes, &rows, NULL, results, sizeof found));
+  CHECK(read(results, context).value == wanted[0]);
+  CHECK(samesum_plan_enqueue(axes, &there, NULL, NULL, 0) == SAMESUM_USAGE);
+
+  const samesum_operator op = {.size = sizeof op, .combine = "a - b/2"};
+  samesum_value difference = {0};
+  size_t one = 1;
+  OK(samesum_plan_new_operator(device, "x", inputs, 1, &op, size, NULL, &by_operator));
+  OK(samesum_plan_enqueue(by_operator, &there, NULL, NULL, 0));
+  OK(samesum_plan_operator(by_operator, &difference, &one));
+  OK(samesum_reduce(&here, &op, NULL, &expected, &one));
+  CHECK(one == 1 && difference.real == expected.real && difference.real != 0);
+  OK(samesum_plan_enqueue(by_operator, &there, NULL, results, sizeof(double)));
+  samesum_plan_free(axes);
+  samesum_plan_free(by_operator);
   samesum_plan_free(products);
   samesum_plan_free(pairs);
   samesum_plan_free(map);

@@ -1,5 +1,6 @@
 """samesum tune: what it writes and prints, and refusals. Speed is not tested."""
 import json
+import struct
 import unittest
 
 from support.program import Case
@@ -62,12 +63,19 @@ class Tune(Case):
 
     def test_damaged_records_cost_no_answer(self):
         device = self.device()
-        x = self.write("x.bin", bytes(4000))
-        with open(self.file, "w") as file:
-            file.write('{"format": 1, "tables": [{"kind"')
-        environment = {"SAMESUM_TUNING": self.file}
-        self.assertEqual(self.succeed("sum", "--dtype", "float32", "--device", device, x, environment=environment).strip(), "0")
-        self.assertIn("is not used", self.succeed("tune", "--device", device, "--show", environment=environment))
+        x = self.write("x.bin", struct.pack("<1000f", *(0.1 * (i % 7) * 10.0 ** (i % 30 - 15) for i in range(1000))))
+        answers = {}
+        for name, text in (("none", None), ("torn", '{"format": 1, "tables": [{"kind"'), ("empty", ""), ("binary", "\x00\x01{")):
+            if text is not None:
+                with open(self.file, "w") as file:
+                    file.write(text)
+            environment = {"SAMESUM_TUNING": self.path("removed.json") if text is None else self.file}
+            answers[name] = self.succeed("stats", "--dtype", "float32", "--device", device, x, environment=environment)
+            if text:
+                self.assertIn("is not used", self.succeed("tune", "--device", device, "--show", environment=environment))
+        self.assertEqual(len(set(answers.values())), 1, answers)
+        self.assertEqual(answers["none"], self.succeed("stats", "--dtype", "float32", "--device", device, x,
+                                                       environment={"SAMESUM_TUNING": "0"}))
 
 
 if __name__ == "__main__":

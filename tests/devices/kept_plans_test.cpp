@@ -2,6 +2,7 @@
 #include <samesum/axes.hpp>
 #include <samesum/buffer.hpp>
 #include <samesum/histogram.hpp>
+#include <samesum/map_source.hpp>
 #include <samesum/operator.hpp>
 #include <samesum/reduce.hpp>
 #include <samesum/statistics.hpp>
@@ -142,6 +143,7 @@ TEST(KeptPlans, OfReductionsMakeNothingTwice) {
   expect("extrema", [](const Array& x) { collect(x, {true, false, false, false}); });
   expect("squares", [](const Array& x) { collect(x, {false, false, true, false}); });
   expect("axes", [](const Array& x) { sum(x.reshaped({1 << 12, 1 << 12}), Axes{0}); });
+  expect("formula", [](const Array& x) { accumulate(*map(Formula("x*x"), {{"x", x}})); });
   const Operator largest(Formula("max(a, b)")), both(Formula("(min(a[0], b[0]), max(a[1], b[1]))"));
   expect("operator", [&](const Array& x) { reduce(x, largest); });
   expect("operator of pairs", [&](const Array& x) { reduce(Formula("(x, x)"), {{"x", x}}, {}, both); });

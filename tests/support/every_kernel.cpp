@@ -8,6 +8,7 @@
 #include "formula/map/map_device.hpp"
 #include "formula/map/term.hpp"
 #include "formula/operator/operator_device.hpp"
+#include "formula/operator/operator_plan.hpp"
 #include "groups/axes_device.hpp"
 #include "groups/index/group_device.hpp"
 #include "histogram/histogram_device.hpp"
@@ -289,6 +290,13 @@ void build_formulas(device::Device& device) {
   const auto some = std::span(leaves).last(leaf.inputs.size());
   device::build(device, formula::tree_source(leaf, some, std::vector<bool>(some.size(), true), bound.program(), bound.types(), {256, 2, 4}),
                 "tree");
+  // Of plans.
+  Operator finished = op;
+  finished.finish = Formula("(a[0]/2, a[1], a[0] > a[1])");
+  formula::PlannedOperator(samesum::Device(std::shared_ptr<device::Device>(&device, [](device::Device*) {})),
+                           std::make_shared<const formula::BoundMap>(Formula("(x, x*z)"), std::vector{x, z}, std::vector<FormulaParameter>(),
+                                                                     finished, 1000),
+                           1000, 1000);
   // In any order.
   const formula::Program integers = formula::resolve(Formula("(n, n, x)").tree(), {n, x}, {});
   const Operator in_any_order{Formula("(gcd(a[0], b[0]), a[1]*b[1] % 1000003, min(a[2], b[2]))")};

@@ -66,6 +66,16 @@ SAMESUM_C_API samesum_status samesum_plan_new_pairs(samesum_device* device, cons
  * takes the arrays, in this order. Its record: samesum_statistics_record. */
 SAMESUM_C_API samesum_status samesum_plan_new_map(samesum_device* device, const char* formula, const samesum_input* inputs, size_t count,
                                                   uint64_t size, const samesum_options* options, samesum_plan** plan);
+/* A reduction along axes of arrays like one, whose type, shape and strides count; on a device that runs kernels SAMESUM_REDUCE_SUM and
+ * SAMESUM_REDUCE_MEAN. Its record: one result after the other, as samesum_reduce_axes() has them. */
+SAMESUM_C_API samesum_status samesum_plan_new_axes(samesum_device* device, const samesum_array* like, samesum_reduction reduction,
+                                                   const int64_t* axes, size_t count, int keep, const samesum_options* options,
+                                                   samesum_plan** plan);
+/* A reduction by an operator of what a formula gives for each element of its inputs ("x" of one input x: of the elements themselves); inputs as
+ * for samesum_plan_new_map(). Its record: 8 bytes for each number of the result: a double, a float in the first half, or an integer. */
+SAMESUM_C_API samesum_status samesum_plan_new_operator(samesum_device* device, const char* formula, const samesum_input* inputs, size_t count,
+                                                       const samesum_operator* op, uint64_t size, const samesum_options* options,
+                                                       samesum_plan** plan);
 /* `b`: the second array of a dot product or of pairs, else NULL. Does not wait. `record`: where in device memory the record goes, of which
  * there are `record_bytes`; NULL: nowhere, ask for the result. */
 SAMESUM_C_API samesum_status samesum_plan_enqueue(samesum_plan* plan, const samesum_array* a, const samesum_array* b, void* record,
@@ -73,7 +83,8 @@ SAMESUM_C_API samesum_status samesum_plan_enqueue(samesum_plan* plan, const same
 /* The same for any number of arrays. */
 SAMESUM_C_API samesum_status samesum_plan_enqueue_arrays(samesum_plan* plan, const samesum_array* arrays, size_t count, void* record,
                                                          uint64_t record_bytes);
-/* The result of the latest enqueue(), for which it waits; of products, extrema and pairs of the latest one without a record. A handle is the
+/* The result of the latest enqueue(), for which it waits; of products, extrema, pairs, axes and operators of the latest one without a
+ * record. A handle is the
  * caller's. */
 SAMESUM_C_API samesum_status samesum_plan_sum(const samesum_plan* plan, samesum_accumulator** result);
 SAMESUM_C_API samesum_status samesum_plan_dot(const samesum_plan* plan, double* result);
@@ -81,6 +92,9 @@ SAMESUM_C_API samesum_status samesum_plan_product(const samesum_plan* plan, same
 SAMESUM_C_API samesum_status samesum_plan_statistics(const samesum_plan* plan, samesum_statistics** result); /* of extrema and formulas too */
 SAMESUM_C_API samesum_status samesum_plan_histogram(const samesum_plan* plan, samesum_histogram** result);
 SAMESUM_C_API samesum_status samesum_plan_pairs(const samesum_plan* plan, const samesum_array* to);
+SAMESUM_C_API samesum_status samesum_plan_axes(const samesum_plan* plan, const samesum_array* to);
+/* `*count`: room for so many results, and how many there are. */
+SAMESUM_C_API samesum_status samesum_plan_operator(const samesum_plan* plan, samesum_value* results, size_t* count);
 SAMESUM_C_API void samesum_plan_free(samesum_plan* plan);
 
 #ifdef __cplusplus

@@ -1,10 +1,14 @@
-// Arrays in host memory, uploaded chunk by chunk while the device works on the chunk before.
+// Arrays in host memory, uploaded: chunk by chunk while the device works on the chunk before, or whole.
 #pragma once
 
+#include "core/array/array_blocks.hpp"
 #include "core/array/pack.hpp"
+#include "core/pieces.hpp"
 #include "core/view.hpp"
 #include "device/device.hpp"
 
+#include <samesum/array.hpp>
+#include <samesum/buffer.hpp>
 #include <samesum/options.hpp>
 
 #include <algorithm>
@@ -79,6 +83,19 @@ void for_uploaded(Device& device, std::span<const View> arrays, std::uint64_t ch
     report->upload_seconds += device.seconds_between(marks[i], marks[i + 1]);
     report->seconds += device.seconds_between(marks[i + 1], marks[i + 2]);
   }
+}
+
+/// A copy of an array in host memory, in the device's, in C order.
+inline Array uploaded(const Array& array, const samesum::Device& device) {
+  const Buffer buffer(device, std::max<std::uint64_t>(array.bytes(), 16));
+  std::uint64_t done = 0;
+  core::for_blocks(array, core::Order::index, [&](View block) {
+    core::for_contiguous_pieces(block, [&](View piece) {
+      if (piece.size() != 0) buffer.write(piece.data(), piece.bytes(), done);
+      done += piece.bytes();
+    });
+  });
+  return {buffer, array.shape(), array.type()};
 }
 
 }  // namespace samesum::device

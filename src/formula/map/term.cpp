@@ -207,10 +207,13 @@ class FormulaTerms final : public statistics::Terms {
     for (std::size_t k = 0; k < runs_.size(); ++k) {
       now_.push_back(runs_[k] ? runs_[k]->part(first, count) : gathers_[k]->part(first, count, lock));
     }
-    if (failed_at_.handle == nullptr) {
-      failed_at_ = device.allocate(sizeof(std::uint32_t));
-      const std::uint32_t none = 0;
-      device.write(failed_at_, 0, &none, sizeof none);
+    if (failed_at_ == nullptr) {
+      failed_at_ = device.plans().take_or<device::Memory>(kFailedAt, [&] {
+        const auto word = std::make_shared<device::Memory>(device.allocate(sizeof(std::uint32_t)));
+        const std::uint32_t none = 0;
+        device.write(*word, 0, &none, sizeof none);
+        return word;
+      });
     }
     Term term;
     term.count = count;
@@ -242,14 +245,15 @@ class FormulaTerms final : public statistics::Terms {
     }
     add_parameters(program_, values_, term.arguments);
     term.arguments.emplace_back(first);
-    term.arguments.emplace_back(failed_at_);
+    term.arguments.emplace_back(*failed_at_);
     return term;
   }
 
   void check(const device::Lock&) override {
-    if (!program_.may_fail) return;
     std::uint32_t found = 0;
-    device_.implementation().read(failed_at_, 0, &found, sizeof found);
+    if (program_.may_fail) device_.implementation().read(*failed_at_, 0, &found, sizeof found);
+    // For the next call: it is 0 again.
+    if (found == 0) device_.implementation().plans().give_back(std::string(kFailedAt), std::move(failed_at_));
     if (found != 0)
       throw failed_on_device(device_.implementation(), formula_, program_, values_, now_, types_, shape_, 0xffffffffu - found, first_);
   }
@@ -266,7 +270,8 @@ class FormulaTerms final : public statistics::Terms {
   std::vector<std::optional<device::Run>> runs_;
   std::vector<std::optional<device::Gather>> gathers_;
   std::vector<device::Run> now_;
-  device::Memory failed_at_;
+  static constexpr std::string_view kFailedAt = "first position that failed";
+  std::shared_ptr<device::Memory> failed_at_;
 };
 
 }  // namespace

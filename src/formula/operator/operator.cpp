@@ -9,6 +9,7 @@
 #include "core/array/pack.hpp"
 #include "core/float_environment.hpp"
 #include "device/memory/run.hpp"
+#include "device/memory/upload.hpp"
 #include "formula/operator/operator_device.hpp"
 #include "formula/operator/operator_tree.hpp"
 
@@ -37,20 +38,6 @@ std::vector<std::byte> converted(View part, Scalar type) {
   std::vector<std::byte> numbers(part.size() * bytes_of(type) + 8);
   if (part.size() != 0) map(conversion_to(type), {{"x", part}}, {}, {Array(numbers.data(), part.size(), dtype_of(type))});
   return numbers;
-}
-
-// A copy in a device's memory, in C order.
-Array uploaded(const Array& array, const Device& device) {
-  const Buffer buffer(device, std::max<std::uint64_t>(array.bytes(), 16));
-  std::uint64_t done = 0;
-  std::vector<std::byte> packed;
-  core::for_blocks(array, core::Order::index, [&](View block) {
-    packed.resize(block.contiguous() ? 0 : block.bytes());
-    const View piece = block.contiguous() ? block : core::pack(block, packed.data());
-    if (piece.size() != 0) buffer.write(piece.data(), piece.bytes(), done);
-    done += piece.bytes();
-  });
-  return {buffer, array.shape(), array.type()};
 }
 
 bool wants_kernels(const Options& options) { return options.device && options.device->info().has(Capability::kernels); }
@@ -228,7 +215,7 @@ std::vector<Value> reduce(const Array& data, const Operator& op, const Options& 
     const Device device = device::device_for(data, data.bytes(), options);
     device::require_on(data, device);
     const bool upload = !data.on_device() && device.info().has(Capability::kernels);
-    const Array there = upload ? formula::uploaded(data, device) : data;
+    const Array there = upload ? device::uploaded(data, device) : data;
     formula::append(bound, states, std::span(&there, 1));
   }
   return formula::finished(bound, states.root());
@@ -250,7 +237,7 @@ std::vector<Value> reduce(Source& source, const Operator& op, const Options& opt
       throw Error(ErrorKind::usage, "the numbers of this input are of several types: an operator takes one");
     }
     if (chunk->size() == 0) continue;
-    const Array there = formula::wants_kernels(options) && !chunk->on_device() ? formula::uploaded(*chunk, *options.device) : *chunk;
+    const Array there = formula::wants_kernels(options) && !chunk->on_device() ? device::uploaded(*chunk, *options.device) : *chunk;
     formula::append(*bound, *states, std::span(&there, 1));
   }
   require_one_column(source);
@@ -264,7 +251,7 @@ std::vector<Value> reduce(const Formula& map, const std::vector<FormulaInput>& g
   const core::DefaultFloatEnvironment environment;
   std::vector<FormulaInput> inputs = given;
   for (FormulaInput& input : inputs) {
-    if (formula::wants_kernels(options) && !input.array.on_device()) input.array = formula::uploaded(input.array, *options.device);
+    if (formula::wants_kernels(options) && !input.array.on_device()) input.array = device::uploaded(input.array, *options.device);
   }
   formula::Program program = formula::resolve(map.tree(), inputs, parameters);
   const std::vector<std::uint64_t> shape = shape_of(inputs);

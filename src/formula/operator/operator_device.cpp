@@ -24,6 +24,8 @@ constexpr std::uint32_t kGroupSize = 256, kCpuGroupSize = 64;
 constexpr std::uint32_t kGroupsToUnit = 8, kFoldsToUnit = 4;
 constexpr std::uint32_t kLargeTiles = 16;  // for each compute unit: from then on tiles have twice as many leaves
 
+}  // namespace
+
 // Tiles of more leaves have more of their nodes in registers, where there are enough tiles for all compute units.
 TreeShape choose_shape(const DeviceInfo& info, std::span<const Scalar> types, std::uint64_t size) {
   std::size_t bytes = 0;
@@ -35,13 +37,16 @@ TreeShape choose_shape(const DeviceInfo& info, std::span<const Scalar> types, st
   return shape;
 }
 
+namespace {
+
 // A work-item of a CPU reads a run of its own.
 TreeShape choose_fold(const DeviceInfo& info, std::span<const Scalar> types) {
   if (!info.is_cpu) return choose_shape(info, types, 0);
   return {1, 4, 4, true};
 }
 
-// Whether a value of one type becomes one of another without a check.
+}  // namespace
+
 bool converts(Scalar from, Scalar to) {
   if (from == to) return true;
   if (to == Scalar::float64) return true;
@@ -49,11 +54,13 @@ bool converts(Scalar from, Scalar to) {
   return from == Scalar::boolean && to == Scalar::int64;
 }
 
-std::string canonical(Scalar type, const std::string& value) {
+std::string canonical_text(Scalar type, const std::string& value) {
   if (type == Scalar::float32) return fmt::format("canonical_f32({})", value);
   if (type == Scalar::float64) return fmt::format("canonical_f64({})", value);
   return value;
 }
+
+namespace {
 
 // A result of a printed program.
 std::string result_of(const Program& program, std::size_t k) { return program.results.size() == 1 ? "value" : fmt::format("value.r{}", k); }
@@ -104,7 +111,7 @@ device::Source tree_source(const Program& leaf, std::span<const DType> inputs, c
     members += fmt::format("  GLOBAL {}* t{};\n", name, k);
     parameters += fmt::format("GLOBAL {}* t{}, ", name, k);
     values += fmt::format("t{}, ", k);
-    roots += fmt::format("  l.t{}[tile] = {};\n", k, canonical(types[k], fmt::format("root.c{}", k)));
+    roots += fmt::format("  l.t{}[tile] = {};\n", k, canonical_text(types[k], fmt::format("root.c{}", k)));
   }
   std::vector<std::string_view> files{kOperations};
   if (needs_transcendental(leaf) || needs_transcendental(combine)) files.push_back(kTranscendental);
@@ -129,6 +136,20 @@ device::Source tree_source(const Program& leaf, std::span<const DType> inputs, c
           {"formula/operator/lanes.h", folds ? "formula/operator/fold.cl" : "formula/operator/tree.cl"}};
 }
 
+Program states_program(std::span<const Scalar> types) {
+  Program program;
+  for (std::size_t k = 0; k < types.size(); ++k) {
+    Node node;
+    node.op = Op::input;
+    node.type = types[k];
+    node.bits = k;
+    program.nodes.push_back(node);
+    program.results.push_back(static_cast<std::uint32_t>(k));
+    program.inputs.push_back({static_cast<std::uint32_t>(k), 0, node.type});
+  }
+  return program;
+}
+
 namespace {
 
 // Elements of which leaves are made.
@@ -143,21 +164,6 @@ struct Scratch {
   std::vector<device::Memory> last;   // the same, for the host
   device::Memory failed;              // a word, 0 between calls
 };
-
-// The program whose leaves are the states themselves.
-Program states_program(const Bound& bound) {
-  Program program;
-  for (std::size_t k = 0; k < bound.types().size(); ++k) {
-    Node node;
-    node.op = Op::input;
-    node.type = bound.types()[k];
-    node.bits = k;
-    program.nodes.push_back(node);
-    program.results.push_back(static_cast<std::uint32_t>(k));
-    program.inputs.push_back({static_cast<std::uint32_t>(k), 0, node.type});
-  }
-  return program;
-}
 
 // The launches of one call.
 class Launches {
@@ -194,7 +200,7 @@ class Launches {
     const TreeShape shape = choose_shape(device_.info(), bound_.types(), size - first);
     const std::uint64_t tile = shape.tile(), most = std::max(kMaxLeaves, tile);
     const int level = std::countr_zero(tile);
-    const Program again = states_program(bound_);
+    const Program again = states_program(bound_.types());
     if (states_.leaves() % tile != 0) return first;
     while (size - first >= tile) {
       const std::uint64_t tiles = std::min(size - first, most) / tile;

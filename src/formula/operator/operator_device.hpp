@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace samesum::formula {
@@ -21,6 +22,15 @@ struct TreeShape {
 /// types `inputs`, of which those that are `whole` follow one another and begin at a load's boundary.
 device::Source tree_source(const Program& leaf, std::span<const DType> inputs, const std::vector<bool>& whole, const Program& combine,
                            std::span<const Scalar> types, const TreeShape& shape, std::span<const std::uint64_t> unit = {});
+
+/// Larger where there are so many elements that all compute units still have tiles.
+TreeShape choose_shape(const DeviceInfo& info, std::span<const Scalar> types, std::uint64_t size);
+/// Whether a value of one type becomes one of another without a check.
+bool converts(Scalar from, Scalar to);
+/// The program whose leaves are the states themselves.
+Program states_program(std::span<const Scalar> types);
+/// The text of a value, with the NaN that results have.
+std::string canonical_text(Scalar type, const std::string& value);
 
 /// Appends whole tiles of what `leaf` gives at the positions from `first` on, of which there are `size`: as many as there are. Returns the
 /// position behind them; `first` where no kernel can take these arrays, or an operation failed: then the other path finds which.

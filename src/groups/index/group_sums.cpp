@@ -250,10 +250,11 @@ Values GroupSums::variances(std::uint64_t ddof, NanPolicy nan) const {
   });
 }
 
-Values GroupSums::counts() const {
+Values GroupSums::counts(NanPolicy nan) const {
   state_->require_counts();
   const groups::Table& table = state_->host();
-  return state_->each<std::uint64_t>([&](std::uint64_t group) { return table.count(group); });
+  return state_->each<std::uint64_t>(
+      [&](std::uint64_t group) { return table.count(group) - (nan == NanPolicy::skip ? table.nans(group) : 0); });
 }
 
 Accumulator GroupSums::sum(std::uint64_t group) const {

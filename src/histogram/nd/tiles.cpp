@@ -1,12 +1,11 @@
 // Histograms of tiles.
 #include "histogram/nd/tiles.hpp"
 
-#include "core/array/array_blocks.hpp"
 #include "core/float_environment.hpp"
-#include "core/pieces.hpp"
 #include "core/reports.hpp"
 #include "device/memory/buffer.hpp"
 #include "device/memory/run.hpp"
+#include "device/memory/upload.hpp"
 #include "histogram/bin_formula.hpp"
 #include "histogram/count.hpp"
 #include "histogram/nd/along_axis.hpp"
@@ -70,15 +69,7 @@ TileHistograms of_parts(const Array& data, const Bins& bins, const Tile& tile, c
     slots.insert(slots.end(), b.slots().begin(), b.slots().end());
     return {bins, shape, std::move(slots)};
   }
-  Buffer buffer(device, std::max<std::uint64_t>(data.bytes(), 16));
-  std::uint64_t done = 0;
-  core::for_blocks(data, core::Order::index, [&](View block) {
-    core::for_contiguous_pieces(block, [&](View piece) {
-      buffer.write(piece.data(), piece.bytes(), done);
-      done += piece.bytes();
-    });
-  });
-  return tile_histograms(Array(buffer, Shape(data.shape()), data.type()), bins, tile, of_part);
+  return tile_histograms(device::uploaded(data, device), bins, tile, of_part);
 }
 
 }  // namespace
