@@ -47,7 +47,6 @@ constexpr int kJitErrorLog = 5;
 constexpr int kJitErrorLogBytes = 6;
 
 // CUpointer_attribute
-constexpr int kPointerContext = 1;
 constexpr int kPointerDevicePointer = 3;
 
 constexpr unsigned kStreamNonBlocking = 1;

@@ -24,7 +24,6 @@ namespace HWY_NAMESPACE {
 // Of floating-point numbers.
 template <class T>
 struct Floats {
-  static constexpr bool kDouble = sizeof(T) == 8;
   OPERATION1(Negate, T, T, -a)
   OPERATION1(Sqrt, T, T, std::sqrt(a))
   OPERATION1(Floor, T, T, std::floor(a))

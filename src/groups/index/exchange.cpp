@@ -16,7 +16,7 @@ namespace samesum {
 namespace {
 
 constexpr std::uint16_t kVersion = 1;
-constexpr std::size_t kHeaderBytes = 40, kExtremaBytes = 32;
+constexpr std::size_t kHeaderBytes = 40;
 constexpr std::uint64_t kSquares = 1, kExtrema = 2, kIgnoreOutside = 4;
 constexpr std::size_t kMoreWords = 5;  // elements outside; whether there are unsigned, signed integers, floats
 

@@ -66,7 +66,6 @@ FN uint is_zero(WORD x) { return magnitude_of(x) == 0; }
 // All ones for negative numbers, else zero.
 FN uint sign_of(WORD x) { return 0 - (uint)(x >> (BITS - 1)); }
 // A finite number is its mantissa times 2^(position - LOWEST).
-FN WORD mantissa_of(WORD x) { return (x & (HIDDEN - 1)) | ((x & INFINITE) != 0 ? HIDDEN : 0); }
 FN uint position_of(WORD x) {
   const uint exponent = (uint)((x & INFINITE) >> FRACTION_BITS);
   return exponent - (exponent != 0 ? 1 : 0);

@@ -51,8 +51,6 @@ class DeviceSmallSum {
 
   void prepare_strided() { launcher_.prepare(true); }
 
-  std::uint64_t most_elements() const { return most_elements_; }
-
   /// The kernel's.
   std::string_view entry() const;
 
