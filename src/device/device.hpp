@@ -7,6 +7,7 @@
 
 #include <samesum/device.hpp>
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -37,8 +38,8 @@ struct Kernel {
   bool early = false;
 };
 
-/// One kernel argument. Sizes are those of the dialect: int and uint 32 bits, long and ulong 64.
-using Argument = std::variant<Memory, std::int32_t, std::uint32_t, std::int64_t, std::uint64_t, float, double>;
+/// One kernel argument. Sizes are those of the dialect: ushort 16 bits, int and uint 32, long and ulong 64.
+using Argument = std::variant<Memory, std::uint16_t, std::int32_t, std::uint32_t, std::int64_t, std::uint64_t, float, double>;
 
 /// The shape of a launch: the number of groups and of work-items in each.
 struct Grid {
@@ -48,6 +49,8 @@ struct Grid {
   bool together = false;
   /// Local memory of a group, for a kernel that declares it by DYNLOCAL; at most launch_local_bytes().
   std::uint32_t local_bytes = 0;
+  /// Along the second and the third axis, for kernels of users; `groups` and `group_size` are those along the first.
+  std::array<std::uint32_t, 2> more_groups = {1, 1}, more_items = {1, 1};
 };
 
 /// A point in a device's queue.
@@ -105,6 +108,9 @@ class Device {
   virtual Memory allocate_result(std::uint64_t bytes) { return allocate(bytes); }
   /// The caller's own memory, which stays the caller's; throws Error (usage) where it cannot be used.
   virtual Memory wrap(void* memory, std::uint64_t bytes);
+  /// The memory from byte `offset` on, as a kernel's argument; shares the allocation. @throws Error (usage) where a kernel's argument cannot
+  /// begin there.
+  virtual Memory from(const Memory& memory, std::uint64_t offset);
   /// The start of `memory` modulo 16, in bytes.
   virtual std::uint32_t misalignment(const Memory&) const { return 0; }
   virtual void write(const Memory& to, std::uint64_t offset, const void* from, std::uint64_t bytes) = 0;  // `from` may be reused on return

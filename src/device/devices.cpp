@@ -27,6 +27,10 @@ void check_group_size(const DeviceInfo& info, std::uint32_t wanted, std::uint32_
               fmt::format("a group size of {} is too large: {} runs groups of 1 to {} work-items here", wanted, info.selector, most));
 }
 
+Memory Device::from(const Memory&, std::uint64_t) {
+  throw Error(ErrorKind::usage, fmt::format("{} runs no kernels that could be given memory", label(info_)));
+}
+
 Memory Device::wrap(void*, std::uint64_t) {
   throw Error(ErrorKind::usage, fmt::format("{} takes no memory of the caller's own", label(info_)));
 }

@@ -329,10 +329,9 @@ EXPORT int cuLaunchKernelEx(const LaunchConfig* config, CUfunction function, voi
   ENTER(kContext);
   constexpr int kTooManyGroups = 720, kCooperative = 2, kProgrammatic = 6;
   if (config->grid_x == 0 || config->block_x == 0 || config->block_x > 1024) return kInvalidValue;
-  if (config->grid_y != 1 || config->grid_z != 1 || config->block_y != 1 || config->block_z != 1 || extra != nullptr) {
-    complain(__func__, "not one-dimensional");
-  }
+  if (extra != nullptr) complain(__func__, "arguments in two ways");
   samesum::test::FakeLaunch launch{function->name, config->grid_x, config->block_x, config->shared_bytes, {}};
+  launch.more = {config->grid_y, config->grid_z, config->block_y, config->block_z};
   for (unsigned i = 0; i < config->attribute_count; ++i) {
     const LaunchAttribute& attribute = config->attributes[i];
     if (attribute.id == kCooperative) launch.together = attribute.value != 0;
@@ -342,7 +341,7 @@ EXPORT int cuLaunchKernelEx(const LaunchConfig* config, CUfunction function, voi
   if (launch.together && config->grid_x > 132 * (2048 / config->block_x)) return kTooManyGroups;
   for (std::size_t i = 0; i < function->types.size(); ++i) {
     const auto* bytes = static_cast<const unsigned char*>(arguments[i]);
-    launch.arguments.emplace_back(bytes, bytes + (function->types[i] == 'i' ? 4 : 8));
+    launch.arguments.emplace_back(bytes, bytes + (function->types[i] == 'h' ? 2 : function->types[i] == 'i' ? 4 : 8));
   }
   fake().launches.push_back(launch);
   submit(config->stream, [] {});

@@ -1,6 +1,7 @@
 // The interface by which tests control and inspect fake_cuda.cpp and fake_nvrtc.cpp, the replacements for NVIDIA's driver and compiler.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -17,6 +18,7 @@ struct FakeLaunch {
   std::vector<std::vector<unsigned char>> arguments;
   bool together = false;  ///< a cooperative launch
   bool early = false;     ///< one that may start before preceding ones have ended
+  std::array<unsigned, 4> more = {1, 1, 1, 1};  ///< groups along y and z, work-items of a group along y and z
 
   friend bool operator==(const FakeLaunch&, const FakeLaunch&) = default;
 };

@@ -253,6 +253,29 @@ TEST_F(CudaBackend, LaunchesWithTheArgumentsAsTheyAre) {
   EXPECT_THROW(device->launch(kernel, {1, 1}, std::vector<Argument>(513, 1.0f)), Error);
 }
 
+TEST_F(CudaBackend, LaunchesAlongThreeAxesWithAnAddressWithinMemory) {
+  const auto device = open(0);
+  const Kernel kernel = device->load(device->compile("kernel halves ph\n"), "halves");
+  const Memory memory = device->allocate(64);
+  Grid grid{2, 8};
+  grid.local_bytes = 96;
+  grid.more_groups = {3, 5};
+  grid.more_items = {4, 7};
+  const Argument arguments[] = {device->from(memory, 6), std::uint16_t{0x3c01}};
+  device->launch(kernel, grid, arguments);
+  const test::FakeLaunch& launch = fake_->launches.back();
+  EXPECT_EQ(launch.groups, 2u);
+  EXPECT_EQ(launch.group_size, 8u);
+  EXPECT_EQ(launch.shared_bytes, 96u);
+  EXPECT_EQ(launch.more, (std::array<unsigned, 4>{3, 5, 4, 7}));
+  std::uint64_t address = 0;
+  std::memcpy(&address, launch.arguments[0].data(), sizeof address);
+  EXPECT_EQ(address, reinterpret_cast<std::uint64_t>(memory.handle.get()) + 6);
+  EXPECT_EQ(launch.arguments[1], (std::vector<unsigned char>{0x01, 0x3c}));
+  EXPECT_EQ(device->from(memory, 6).bytes, 58u);
+  EXPECT_THROW(device->from(memory, 65), Error);
+}
+
 TEST_F(CudaBackend, LaunchesAllGroupsTogetherOrNone) {
   const auto device = open(0);
   const Kernel kernel = device->load(device->compile(kProgram), "add");

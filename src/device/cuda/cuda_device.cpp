@@ -161,6 +161,11 @@ Memory CudaDevice::wrap(void* memory, std::uint64_t bytes) {
   return {std::shared_ptr<void>(std::shared_ptr<void>(), reinterpret_cast<void*>(address)), bytes};
 }
 
+Memory CudaDevice::from(const Memory& memory, std::uint64_t offset) {
+  check_range(*context_, memory, offset, 0);
+  return {std::shared_ptr<void>(memory.handle, static_cast<char*>(memory.handle.get()) + offset), memory.bytes - offset};
+}
+
 std::uint32_t CudaDevice::misalignment(const Memory& memory) const { return static_cast<std::uint32_t>(pointer(memory) % 16); }
 
 void CudaDevice::write(const Memory& to, std::uint64_t offset, const void* from, std::uint64_t bytes) {
@@ -270,7 +275,11 @@ void CudaDevice::launch(const Kernel& kernel, Grid grid, std::span<const Argumen
   attribute.value[0] = 1;
   CUlaunchConfig config;
   config.grid_x = grid.groups;
+  config.grid_y = grid.more_groups[0];
+  config.grid_z = grid.more_groups[1];
   config.block_x = grid.group_size;
+  config.block_y = grid.more_items[0];
+  config.block_z = grid.more_items[1];
   config.shared_bytes = grid.local_bytes;
   config.stream = stream_;
   config.attributes = &attribute;

@@ -32,6 +32,13 @@ FN uint local_id() { return threadIdx.x; }
 FN uint group_size() { return blockDim.x; }
 FN uint group_id() { return blockIdx.x; }
 FN uint group_count() { return gridDim.x; }
+// The same along axis 0, 1 or 2 of a launch that has several.
+FN uint local_id_of(uint axis) { return axis == 0 ? threadIdx.x : axis == 1 ? threadIdx.y : threadIdx.z; }
+FN uint group_size_of(uint axis) { return axis == 0 ? blockDim.x : axis == 1 ? blockDim.y : blockDim.z; }
+FN uint group_id_of(uint axis) { return axis == 0 ? blockIdx.x : axis == 1 ? blockIdx.y : blockIdx.z; }
+FN uint group_count_of(uint axis) { return axis == 0 ? gridDim.x : axis == 1 ? gridDim.y : gridDim.z; }
+FN ulong global_id_of(uint axis) { return (ulong)group_id_of(axis) * group_size_of(axis) + local_id_of(axis); }
+FN ulong global_size_of(uint axis) { return (ulong)group_count_of(axis) * group_size_of(axis); }
 
 // A kernel that calls this may be started before the launches ahead of it have ended. The call waits for them; what they wrote is visible after it.
 // Before it a kernel uses local memory only. All kernels of a file call it, or none (device::build() looks for it). It saves a launch's own time, a
@@ -127,11 +134,16 @@ FN double fma_down_f64(double a, double b, double c) { return __fma_rd(a, b, c);
 FN double add_down_f64(double a, double b) { return __dadd_rd(a, b); }
 FN double add_up_f64(double a, double b) { return __dadd_ru(a, b); }
 FN float fma_rn_f32(float a, float b, float c) { return __fmaf_rn(a, b, c); }
-// The float16 with these bits.
+// The float16 with these bits, and the bits of the float16 that is nearest; ties to the even one.
 FN float half_to_float(ushort bits) {
   float value;
   asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(bits));
   return value;
+}
+FN ushort float_to_half(float x) {
+  ushort bits;
+  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(x));
+  return bits;
 }
 
 FN uint as_uint(float x) { return __float_as_uint(x); }

@@ -32,6 +32,13 @@ FN uint local_id(void) { return (uint)get_local_id(0); }
 FN uint group_size(void) { return (uint)get_local_size(0); }
 FN uint group_id(void) { return (uint)get_group_id(0); }
 FN uint group_count(void) { return (uint)get_num_groups(0); }
+// The same along axis 0, 1 or 2 of a launch that has several.
+FN ulong global_id_of(uint axis) { return get_global_id(axis); }
+FN ulong global_size_of(uint axis) { return get_global_size(axis); }
+FN uint local_id_of(uint axis) { return (uint)get_local_id(axis); }
+FN uint group_size_of(uint axis) { return (uint)get_local_size(axis); }
+FN uint group_id_of(uint axis) { return (uint)get_group_id(axis); }
+FN uint group_count_of(uint axis) { return (uint)get_num_groups(axis); }
 
 // Here launches follow one another (cuda.h).
 FN void grid_dependency_wait(void) {}
@@ -132,8 +139,13 @@ FN uint atomic_add_ordered_global32(GLOBAL uint* p, uint v) {
 FN float add_rn_f32(float a, float b) { return a + b; }
 FN float mul_rn_f32(float a, float b) { return a * b; }
 FN float fma_rn_f32(float a, float b, float c) { return fma(a, b, c); }
-// The float16 with these bits.
+// The float16 with these bits, and the bits of the float16 that is nearest; ties to the even one.
 FN float half_to_float(ushort bits) { return vload_half(0, (const half*)&bits); }
+FN ushort float_to_half(float x) {
+  ushort bits;
+  vstore_half_rte(x, 0, (half*)&bits);
+  return bits;
+}
 
 FN uint count_bits32(uint x) { return popcount(x); }
 FN uint clz32(uint x) { return clz(x); }

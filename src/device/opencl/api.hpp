@@ -20,7 +20,7 @@ namespace samesum::device::opencl {
   X(clGetDeviceInfo)                                                                                                                      \
   X(clCreateContext)                                                                                                                      \
   X(clReleaseContext)                                                                                                                     \
-  X(clCreateCommandQueue) X(clReleaseCommandQueue) X(clCreateBuffer) X(clReleaseMemObject) X(clEnqueueWriteBuffer) X(clEnqueueReadBuffer) \
+  X(clCreateCommandQueue) X(clReleaseCommandQueue) X(clCreateBuffer) X(clCreateSubBuffer) X(clReleaseMemObject) X(clEnqueueWriteBuffer) X(clEnqueueReadBuffer) \
       X(clCreateProgramWithSource) X(clCreateProgramWithBinary) X(clBuildProgram) X(clReleaseProgram) X(clGetProgramInfo)                 \
           X(clGetProgramBuildInfo) X(clCreateKernel) X(clReleaseKernel) X(clGetKernelInfo) X(clGetKernelWorkGroupInfo) X(clSetKernelArg)  \
               X(clEnqueueNDRangeKernel) X(clEnqueueMarkerWithWaitList) X(clEnqueueBarrierWithWaitList) X(clFinish) X(clFlush)             \

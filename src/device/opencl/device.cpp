@@ -133,6 +133,24 @@ class OpenClDevice final : public Device {
     return {std::shared_ptr<void>(buffer, [](void* held) { api().clReleaseMemObject(static_cast<cl_mem>(held)); }), bytes};
   }
 
+  Memory from(const Memory& memory, std::uint64_t offset) override {
+    const cl_buffer_region region{offset, memory.bytes - std::min(offset, memory.bytes)};
+    const cl_mem buffer = part(memory, offset, region.size);
+    cl_uint bits = 0;
+    check(api().clGetDeviceInfo(id_, CL_DEVICE_MEM_BASE_ADDR_ALIGN, sizeof bits, &bits, nullptr), "ask about the device", context());
+    if (const std::uint64_t aligned = std::max(bits / 8, 1u); offset % aligned != 0) {
+      throw Error(ErrorKind::usage,
+                  fmt::format("an array at byte {} of its buffer cannot be an argument: this device takes multiples of {}; give the buffer, "
+                              "and the offset as an argument of its own",
+                              offset, aligned),
+                  context());
+    }
+    cl_int code = CL_SUCCESS;
+    const cl_mem created = api().clCreateSubBuffer(buffer, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region, &code);
+    check(code, fmt::format("make an argument of a buffer's part from byte {} on", offset), context());
+    return {std::shared_ptr<void>(created, [](void* made) { api().clReleaseMemObject(static_cast<cl_mem>(made)); }), region.size};
+  }
+
   void write(const Memory& to, std::uint64_t offset, const void* from, std::uint64_t bytes) override {
     const cl_mem buffer = part(to, offset, bytes);
     if (bytes == 0) return;
@@ -219,7 +237,9 @@ class OpenClDevice final : public Device {
   void launch(const Kernel& kernel, Grid grid, std::span<const Argument> arguments) override {
     const auto& loaded = *static_cast<const LoadedKernel*>(kernel.handle.get());
     const std::uint32_t largest = std::min(info_.max_group_size, loaded.max_group_size);
-    if (grid.groups == 0 || grid.group_size == 0 || grid.group_size > largest) {
+    const std::array<std::size_t, 3> local = {grid.group_size, grid.more_items[0], grid.more_items[1]};
+    const std::array<std::size_t, 3> global = {local[0] * grid.groups, local[1] * grid.more_groups[0], local[2] * grid.more_groups[1]};
+    if (global[0] * global[1] * global[2] == 0 || grid.group_size > largest || local[1] * local[2] > largest / grid.group_size) {
       fail(fmt::format("cannot run in groups of this size: this kernel takes 1 to {} work-items", largest), kernel.name, grid);
     }
     const std::size_t given = arguments.size() + (grid.local_bytes != 0 ? 1 : 0);
@@ -234,10 +254,9 @@ class OpenClDevice final : public Device {
       check(api().clSetKernelArg(loaded.kernel, index, grid.local_bytes, nullptr), "set the size of local memory",
             context(kernel.name, grid));
     }
-    const std::size_t local = grid.group_size;
-    const std::size_t global = local * grid.groups;
+    const cl_uint axes = global[2] > 1 ? 3 : global[1] > 1 ? 2 : 1;
     const InDriver call("clEnqueueNDRangeKernel", label_);  // PoCL compiles in it
-    const cl_int code = api().clEnqueueNDRangeKernel(queue_.get(), loaded.kernel, 1, nullptr, &global, &local, 0, nullptr, nullptr);
+    const cl_int code = api().clEnqueueNDRangeKernel(queue_.get(), loaded.kernel, axes, nullptr, global.data(), local.data(), 0, nullptr, nullptr);
     if (code != CL_SUCCESS) check(code, "launch the kernel", context(kernel.name, grid));
   }
 
