@@ -28,6 +28,7 @@ struct SumBench {
   std::string dtype;
   std::string size, tile, block;
   UserKernelOptions kernel;
+  ExpectedOptions expected;
   std::uint64_t seed = 1;
   std::uint64_t rows = 0;
   std::uint64_t columns = 0;
@@ -105,6 +106,7 @@ std::optional<bench::DataKind> data_kind(const std::string& name) {
 
 int run_sum(Output& out, SumBench options) {
   const RawType type = options.dtype.empty() ? RawType{DType::float32} : parse_raw_type(options.dtype);
+  options.ladder.expected = options.expected.expected(options.kernel);
   if (!options.kernel.path.empty()) {
     UserKernel kernel = load_user_kernel(options.kernel.path);
     if (const auto code = run_in_child(options.kernel)) return *code;
@@ -210,6 +212,7 @@ void add_bench_sum(CLI::App& parent, Action& action) {
   command->add_option("--device", options->device, "by default the fastest there is")->type_name("DEVICE");
   command->add_option("--variant", options->ladder.rungs, "only this one; may be given again")->take_all()->option_text("NAME");
   add_options(*command, options->kernel);
+  options->expected.add_to(*command);
   command->add_option("--group", options->ladder.group_size, "work-items of a group")->transform(kNumber)->option_text("N");
   command->add_option("--groups", options->ladder.groups, "work-groups, for variants that choose")->transform(kNumber)->option_text("N");
   command->add_option("--tile", options->tile, "tiles of tile_passes: 8 (default), or 4x16, rows and columns")->option_text("SHAPE");

@@ -22,6 +22,7 @@ namespace {
 
 struct HistogramBench {
   UserKernelOptions kernel;
+  ExpectedOptions expected;
   std::string device = "auto";
   std::vector<std::string> kinds;
   std::string size, bin;
@@ -141,6 +142,7 @@ std::optional<Bins> bins_of(const HistogramBench& options) {
 int run(Output& out, HistogramBench options) {
   options.ladder.bins = bins_of(options);
   if (options.kinds.empty()) options.kinds = bench::histogram_data_kinds();
+  options.ladder.expected = options.expected.expected(options.kernel);
   if (!options.kernel.path.empty()) {
     UserKernel kernel = load_user_kernel(options.kernel.path);
     if (const auto code = run_in_child(options.kernel)) return *code;
@@ -193,6 +195,7 @@ void add_bench_histogram(CLI::App& parent, Action& action) {
   command->add_option("--device", options->device, "by default the fastest there is")->type_name("DEVICE");
   command->add_option("--variant", options->ladder.rungs, "only this one; may be given again")->take_all()->option_text("NAME");
   add_options(*command, options->kernel);
+  options->expected.add_to(*command);
   command->add_option("--group", options->ladder.group_size, "work-items of a group")->transform(number)->option_text("N");
   command->add_option("--bins", options->bins, "their number (default 256: one for each byte)")
       ->transform(whole_number(1, 4096))

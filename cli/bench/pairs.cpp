@@ -22,6 +22,7 @@ struct PairsBench {
   std::string x_count, y_count, group;
   std::vector<std::string> data;
   UserKernelOptions kernel;
+  ExpectedOptions expected;
   bench::PairsLadderOptions ladder;
   EffortOptions effort;
   bool json = false;
@@ -163,6 +164,7 @@ int run(Output& out, PairsBench options) {
   ladder_options.pairs.reduction = parse_pair_reduction(options.reduction);
   if (!options.x_count.empty()) ladder_options.x_count = parse_size(options.x_count, "--size");
   if (!options.y_count.empty()) ladder_options.y_count = parse_size(options.y_count, "--y");
+  ladder_options.expected = options.expected.expected(options.kernel);
   if (!options.kernel.path.empty()) {
     const UserKernel kernel = load_user_kernel(options.kernel.path);
     if (const auto code = run_in_child(options.kernel)) return *code;
@@ -210,6 +212,7 @@ void add_bench_pairs(CLI::App& parent, Action& action) {
   command->add_option("--device", options->device, "by default the fastest there is")->type_name("DEVICE");
   command->add_option("--variant", ladder.rungs, "only this one; may be given again")->take_all()->option_text("NAME");
   add_options(*command, options->kernel);
+  options->expected.add_to(*command);
   command->add_option("--kernel-items", ladder.kernel_items, "x of its work-items (default 1)")->transform(number)->option_text("N");
   command->add_option("--data", options->data, "a file of x instead of made-up data; once more: of y")->take_all()->type_name("FILE");
   command->add_option("--seed", ladder.seed, "of made-up data (default 1)")

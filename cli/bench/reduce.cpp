@@ -28,6 +28,7 @@ struct ReduceBench {
   std::string size, identity, tile;
   std::uint64_t seed = 1;
   UserKernelOptions kernel;
+  ExpectedOptions expected;
   EffortOptions effort;
   bool device_only = false;
   bench::ReduceBenchOptions options;
@@ -180,6 +181,7 @@ int run(Output& out, ReduceBench options) {
     options.options.tile_rows = tile.rows;
     options.options.tile_columns = tile.columns;
   }
+  options.options.expected = options.expected.expected(options.kernel);
   if (!options.kernel.path.empty()) {
     if (options.options.ladder.empty())
       throw Error(ErrorKind::usage, "--kernel is a rung of a ladder: --ladder names it, as in --ladder max");
@@ -234,6 +236,7 @@ void add_bench_reduce(CLI::App& parent, Action& action) {
       ->take_all()
       ->option_text("NAME");
   add_options(*command, options->kernel);
+  options->expected.add_to(*command);
   command->add_option("--tile", options->tile, "tiles of tile_passes: 8 (default), or 4x16, rows and columns")->option_text("SHAPE");
   command->add_option("--seed", options->seed, "of made-up data (default 1)")
       ->transform(whole_number(0, std::uint64_t{1} << 62))

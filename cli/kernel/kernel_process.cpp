@@ -132,6 +132,21 @@ void add_options(CLI::App& command, UserKernelOptions& options) {
       ->option_text("N");
 }
 
+void ExpectedOptions::add_to(CLI::App& command) {
+  command.add_option("--expect", path_, "results that your kernel should leave, where it computes something else")->type_name("FILE");
+  command.add_option("--accept", accepts_, "a condition of a result a and the expected b; by default a == b")->option_text("FORMULA");
+}
+
+bench::ExpectedResult ExpectedOptions::expected(const UserKernelOptions& kernel) {
+  if (path_.empty() && accepts_.empty()) return {};
+  if (kernel.path.empty()) throw Error(ErrorKind::usage, "--expect and --accept are of a kernel of your own: give it as --kernel FILE");
+  if (path_.empty()) throw Error(ErrorKind::usage, "--accept compares with what --expect has: give a file of results, too");
+  bench::ExpectedResult result;
+  result.values = (values_ = std::make_shared<Elements>(path_))->view();
+  if (!accepts_.empty()) result.accepts.emplace(accepts_);
+  return result;
+}
+
 std::optional<int> run_in_child(const UserKernelOptions& options) {
   if (options.path.empty() || watch_descriptor() >= 0) return std::nullopt;
   using Clock = std::chrono::steady_clock;

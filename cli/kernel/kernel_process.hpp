@@ -5,9 +5,14 @@
 // the kernel's time limit has passed, and reports the outcome. It guards against mistakes, not against malice.
 #pragma once
 
+#include "input/elements.hpp"
+
+#include <samesum/bench.hpp>
+
 #include <CLI/CLI.hpp>
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,6 +26,18 @@ struct UserKernelOptions {
 };
 
 void add_options(CLI::App& command, UserKernelOptions& options);
+
+/// The values of --expect and --accept: results of the user's kernel, where it computes something else than its ladder.
+class ExpectedOptions {
+ public:
+  void add_to(CLI::App& command);
+  /// What a ladder takes; valid as long as this is. @throws Error (usage) for options that do not go together.
+  bench::ExpectedResult expected(const UserKernelOptions& kernel);
+
+ private:
+  std::string path_, accepts_;
+  std::shared_ptr<Elements> values_;
+};
 
 /// Runs this process's command again in a child and returns the child's exit code. No value where there is no user's kernel, or where this
 /// process is the child. @throws Error (usage) where the kernel exceeded its time limit, or crashed the child. A signal that ends one of

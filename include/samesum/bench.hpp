@@ -5,6 +5,7 @@
 #include <samesum/array.hpp>
 #include <samesum/device.hpp>
 #include <samesum/export.hpp>
+#include <samesum/formula.hpp>
 #include <samesum/types.hpp>
 
 #include <cstdint>
@@ -130,6 +131,12 @@ struct Ceiling {
 /// @throws Error (usage) for a size that does not fit the device, and for atomics of a device that runs no kernels.
 Ceiling measure_ceiling(const Device& device, const CeilingOptions& options = {});
 
+/// What a kernel of the caller's own should leave, where that is not what its ladder expects: it may compute something else.
+struct ExpectedResult {
+  std::optional<Array> values;     ///< in host memory, one for each result; none: the ladder's own check
+  std::optional<Formula> accepts;  ///< of a result `a` and its expected value `b`, a condition: abs(a - b) <= 1e-3*abs(b). None: equal, or both NaN
+};
+
 // --- the ladder of the sum -------------------------------------------------------------------------------------------------------
 
 struct Ladder;
@@ -146,6 +153,7 @@ struct LadderOptions {
   std::string kernel_name;          ///< a rung of the caller's own: its name,
   std::string kernel_source;  ///< and its source with the kernel `sum` (GLOBAL const REAL* in, ulong n, GLOBAL REAL* out), which writes
                               ///< each group's sum to out[group_id()]; a second launch of one group sums those
+  ExpectedResult expected;    ///< of that kernel, one number
   std::function<void(const Ladder&)> measured;  ///< called with all results so far whenever a rung was added
   Effort effort;
 };

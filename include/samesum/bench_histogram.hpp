@@ -33,6 +33,7 @@ struct HistogramLadderOptions {
   std::string kernel_name;         ///< a rung of the caller's own: its name,
   std::string kernel_source;  ///< and its source with the kernel `histogram`, whose parameters are those of src/ladder/histogram/ladder.cl;
                               ///< BINS is defined, and with `bins` bin_of(x): BINS where x is in none
+  ExpectedResult expected;    ///< of that kernel, a count for each bin
   std::function<void(const HistogramLadder&)> measured;  ///< called with all results so far whenever a rung was added
   Effort effort;
 };

@@ -36,6 +36,7 @@ struct PairsLadderOptions {
   std::string kernel_name;                 ///< a rung of the caller's own: its name,
   std::string kernel_source;       ///< its source with the kernel `pairs`, whose parameters are those of src/ladder/pairs/textbook.cl,
   std::uint32_t kernel_items = 1;  ///< and how many x its work-items have
+  ExpectedResult expected;         ///< of that kernel, a number for each x
   std::function<void(const PairsLadder&)> measured;  ///< called with all results so far whenever a rung was added
   Effort effort;
 };

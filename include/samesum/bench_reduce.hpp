@@ -34,6 +34,7 @@ struct ReduceBenchOptions {
   /// and its source with the kernel `reduce` (GLOBAL const REAL* in, ulong n, GLOBAL REAL* out), which leaves each group's result in
   /// out[group_id()]; a second launch of one group reduces those. combine(a, b) and IDENTITY are defined.
   std::string kernel_source;
+  ExpectedResult expected;  ///< of that kernel, one number
   std::function<void(const ReduceBench&)> measured;  ///< called with all results so far whenever a row was added
   Effort effort;
 };

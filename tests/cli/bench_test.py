@@ -5,6 +5,8 @@ import subprocess
 import time
 import unittest
 
+import numpy
+
 from support.program import PROGRAM, Case, npy
 
 
@@ -72,6 +74,47 @@ class Bench(Case):
         found = self.json("bench", "histogram", "--size", "10000", "--data", "sky", "--variant", "h.cl", "--kernel", "h.cl", *few)
         self.assertEqual([row["verdict"] for row in found["data"][0]["variants"]], ["right"])
         self.assertIn("nowhere.cl", self.refuse("bench", "pairs", "--kernel", "nowhere.cl", *few))
+
+    def test_results_of_ones_own(self):
+        """--expect and --accept: a kernel that computes something else than its ladder."""
+        devices = [device["selector"] for device in self.json("devices")["devices"] if device["selector"] != "cpu"]
+        if not devices:
+            self.skipTest("no device here runs kernels")
+        few = ["--device", devices[0], "--runs", "1", "--seconds", "0.01"]
+        x = numpy.arange(1, 101, dtype="f4")
+        numpy.save(self.path("x.npy"), x)
+        # Of squares: the second launch, over the groups' sums, must not square again.
+        self.write("sum.cl", b"KERNEL void sum(GLOBAL const REAL* in, ulong n, GLOBAL REAL* out) {\n  if (local_id() != 0) return;\n"
+                             b"  REAL total = 0;\n  for (ulong i = group_id(); i < n; i += group_count()) total += n == 100 ? in[i] * in[i] : in[i];\n"
+                             b"  out[group_id()] = total;\n}\n")
+        numpy.save(self.path("squares.npy"), [float((x * x).sum())])
+        numpy.save(self.path("near.npy"), [float((x * x).sum()) + 1])
+
+        def verdict(expected, *more, ladder=("sum",), kernel="sum.cl", code=0):
+            found = self.json("bench", *ladder, "--data", "x.npy", "--variant", kernel, "--kernel", kernel, "--expect", expected, *more, *few, code=code)
+            rows = found.get("variants", found.get("operations"))
+            self.assertEqual(len(rows), 1, rows)
+            return rows[0]["verdict"], rows[0]["reason"]
+
+        self.assertEqual(verdict("squares.npy"), ("right", ""))
+        self.assertEqual(verdict("near.npy", code=1), ("wrong", "number 0 is 338350, and 338351 is expected"))
+        self.assertEqual(verdict("near.npy", "--accept", "abs(a - b) <= 1e-3*b"), ("right", ""))
+        self.write("pairs.cl", b"KERNEL void pairs(GLOBAL const REAL* a, GLOBAL const REAL* b, GLOBAL REAL* c, ulong x_count, ulong y_count) {\n"
+                               b"  if (global_id() < x_count) c[global_id()] = a[global_id()] + 1;\n}\n")
+        numpy.save(self.path("c.npy"), x + 1)
+        self.assertEqual(verdict("c.npy", ladder=("pairs",), kernel="pairs.cl"), ("right", ""))
+        numpy.save(self.path("c.npy"), numpy.where(x == 8, -1, x + 1))
+        self.assertEqual(verdict("c.npy", ladder=("pairs",), kernel="pairs.cl", code=1), ("wrong", "number 7 is 9, and -1 is expected"))
+        numpy.save(self.path("c.npy"), x[:5])
+        self.assertIn("100 numbers, and 5", verdict("c.npy", ladder=("pairs",), kernel="pairs.cl", code=1)[1])
+        self.write("reduce.cl", b"KERNEL void reduce(GLOBAL const REAL* in, ulong n, GLOBAL REAL* out) {\n"
+                                b"  if (local_id() == 0) out[group_id()] = 5;\n}\n")
+        numpy.save(self.path("five.npy"), [5.0])
+        self.assertEqual(verdict("five.npy", ladder=("reduce", "--ladder", "max"), kernel="reduce.cl"), ("right", ""))
+        self.assertIn("give it as --kernel", self.refuse("bench", "sum", "--expect", "five.npy"))
+        self.assertIn("give a file of results", self.refuse("bench", "sum", "--accept", "a == b", "--kernel", "sum.cl"))
+        self.assertIn("a condition, such as", self.json("bench", "sum", "--data", "x.npy", "--variant", "sum.cl", "--kernel", "sum.cl", "--expect",
+                                                       "near.npy", "--accept", "a - b", *few)["variants"][0]["reason"])
 
     SUM = b"KERNEL void sum(GLOBAL const REAL* in, ulong n, GLOBAL REAL* out) {\n  %s\n}\n"
     LOOP = SUM % b"volatile GLOBAL REAL* place = out;\n  for (;;) place[0] = 1;"

@@ -89,6 +89,7 @@ class Commands(Case):
         generator = numpy.random.default_rng(1)
         for name in ("x.npy", "a.npy", "b.npy", "v.npy", "w.npy", "dem.npy", "grid.npy", "data.npy"):
             numpy.save(self.path(name), generator.random(300, dtype="f4"))
+        numpy.save(self.path("result.npy"), [numpy.load(self.path("x.npy")).sum(dtype="f8")])
         numpy.save(self.path("image.npy"), generator.random((40, 50), dtype="f4"))
         for name in ("z.npy", "u.npy"):
             numpy.save(self.path(name), (generator.standard_normal(300) + 1j).astype("c8"))
@@ -292,7 +293,7 @@ class Snippets(unittest.TestCase):
                     includes += [line for line in lines if line.startswith("#include")]
                     body = [self.checked(line) for line in lines if not line.startswith("#include")]
                     name = f"{page.stem.replace('-', '_')}_{len(calls)}"
-                    on_kernels = any(call in "".join(body) for call in ("launch_grid", "sum_rounds"))
+                    on_kernels = any(call in "".join(body) for call in ("launch_grid", "samesum::launch(", "sum_rounds"))
                     functions.append(f'static void {name}() {{\n  const std::string source = R"kernel({kernel})kernel";\n'
                                      f'#line 1 "{page.name}, a snippet"\n' + "\n".join(body) + "\n}\n")
                     calls.append(f"  if ({str(not on_kernels).lower()} || device.info().has(samesum::Capability::kernels)) {name}();\n")

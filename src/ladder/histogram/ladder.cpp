@@ -8,6 +8,7 @@
 #include "device/kernels/program.hpp"
 #include "histogram/cpu/count.hpp"
 #include "histogram/histogram_device.hpp"
+#include "ladder/expected.hpp"
 #include "ladder/ceiling/reader.hpp"
 #include "ladder/histogram/bins.hpp"
 #include "ladder/rungs.hpp"
@@ -106,6 +107,12 @@ class HistogramLadderRun {
 
   void check_result(const Rung& rung, HistogramLadderRow& row) const {
     const Counts counts = rung.counts();
+    if (row.name == options_.kernel_name && options_.expected.values) {
+      const std::vector<std::int64_t> found(counts.begin(), counts.end());
+      row.reason = why_not_expected(options_.expected, found);
+      if (!row.reason.empty()) row.verdict = Verdict::wrong;
+      return;
+    }
     if (counts == expected_) return;
     std::uint64_t total = 0;
     for (const std::uint64_t count : counts) total += count;

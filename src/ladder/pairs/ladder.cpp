@@ -4,6 +4,7 @@
 
 #include "core/array/array_blocks.hpp"
 #include "core/float_environment.hpp"
+#include "ladder/expected.hpp"
 #include "ladder/ceiling/arithmetic.hpp"
 #include "ladder/ceiling/reader.hpp"
 #include "ladder/pairs/reference.hpp"
@@ -324,6 +325,11 @@ class PairsLadderRun {
   void check_result(const PairsRung& rung, PairAccuracy accuracy, bool in_sequence, PairsRow& row) const {
     std::vector<char> c(x_count_ * std::max<std::size_t>(all_pairs::result_bytes(problem_), 8));
     rung.read({c.data()});
+    if (row.name == options_.kernel_name && options_.expected.values) {
+      row.reason = why_not_expected(options_.expected, Array(c.data(), x_count_ * problem_.results, problem_.result()));
+      row.verdict = row.reason.empty() ? Verdict::right : Verdict::wrong;
+      return;
+    }
     if (!summing() || integers() || accuracy == PairAccuracy::exact) {
       const bool right = reference_->same_bits(c, accuracy, in_sequence);  // a textbook's minimum does not tell -0 from +0
       row.verdict = right ? Verdict::right : Verdict::wrong;

@@ -4,6 +4,7 @@
 
 #include "core/array/array_blocks.hpp"
 #include "core/float_environment.hpp"
+#include "ladder/expected.hpp"
 #include "ladder/ceiling/reader.hpp"
 #include "ladder/reduce/climb.hpp"
 #include "ladder/reduce/operations.hpp"
@@ -159,7 +160,13 @@ class Run {
         row.configuration = variant->plan().configuration;
         Candidate candidate;
         candidate.call = [variant] { variant->launch(); };
-        candidate.is_right = [this, variant] { return climb_->is_right(variant->bits()); };
+        const bool as_expected = !source.empty() && options_.expected.values;
+        candidate.is_right = [this, variant, as_expected, &row] {
+          const std::uint64_t bits = variant->bits();
+          if (!as_expected) return climb_->is_right(bits);
+          row.reason = why_not_expected(options_.expected, Array(&bits, 1, data_.type()));
+          return row.reason.empty();
+        };
         candidate.timer = device_timer(device, candidate.call);
         if (source.empty() && !variant->plan().rounds.empty()) {
           variant->launch();

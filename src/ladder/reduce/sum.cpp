@@ -5,6 +5,7 @@
 
 #include "core/array/array_blocks.hpp"
 #include "core/float_environment.hpp"
+#include "ladder/expected.hpp"
 #include "ladder/ceiling/reader.hpp"
 #include "ladder/reduce/reference.hpp"
 #include "ladder/reduce/textbook.hpp"
@@ -142,7 +143,7 @@ class LadderRun {
     const bool right = rung.check(row);
     if (!right) {
       row.verdict = Verdict::wrong;
-      row.reason = row.exact ? "other bits than the exact sum" : "the error is over the bound";
+      if (row.reason.empty()) row.reason = row.exact ? "other bits than the exact sum" : "the error is over the bound";
     }
     return right;
   }
@@ -242,7 +243,13 @@ class LadderRun {
     const reduction::TextbookPlan& plan = sum->plan();
     row.configuration = plan.configuration;
     const auto call = [sum] { sum->launch(); };
-    const auto check = [this, sum, flushed = !device.info().has(Capability::denormals)](LadderRow& r) {
+    const bool as_expected = !source.empty() && options_.expected.values;
+    const auto check = [this, sum, as_expected, flushed = !device.info().has(Capability::denormals)](LadderRow& r) {
+      if (as_expected) {
+        const double found[] = {r.value = sum->result()};
+        r.reason = why_not_expected(options_.expected, found);
+        return r.reason.empty();
+      }
       return within_bound(r, sum->result(), sum->plan().depth, flushed);
     };
     if (plan.rounds.empty()) return {call, check, {}};
