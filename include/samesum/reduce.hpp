@@ -64,6 +64,8 @@ class Product {
 
   /// Appends elements behind those appended so far. O(n). @throws Error (usage) for another type; Error (device) as product().
   void append(const Array& data);
+  /// The same of all chunks of a source. Values of a formula (map()) are computed where they are multiplied.
+  void append(Source& source);
   /// As product().
   Value value() const;
   /// The exact product of integers in decimal, all its digits: "-1267650600228229401496703205376". O(b²) for b bits.

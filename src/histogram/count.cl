@@ -1,7 +1,7 @@
 // Counts the samples of each slot (plan.hpp); included after slots.cl and counters.cl. Every sample is one atomic addition; branches that
 // depend on the data are rarely taken.
 // Defined by the host:
-//   ELEMENT          0 uint8, 1 uint16, 2 integers of 32 bits, 3 of 64, 4 float, 5 double
+//   SAMPLE_TYPE      0 uint8, 1 uint16, 2 integers of 32 bits, 3 of 64, 4 float, 5 double
 //   GUESS            0 the sample is the slot, 1 Even, 2 Trie by key, 3 Trie by value: thresholds are then values instead of keys
 //   COUNTERS         0 in local memory, 32 bits, in copies; 1 in local memory, 16 bits, for bytes in copies; 2 in global memory
 //   CHANNELS         of uint8: bytes are interleaved channels; channel c has slots c * 256 ...
@@ -12,10 +12,11 @@
 //   AHEAD            the next tile is loaded while one is counted: for compute units with only one group
 //   GROUP_SIZE, RESIDENT, LOADS (of 16 bytes, in flight)
 //   STEPS            the number of tiles of LOADS that a group takes at once
+//   TERM             samples are values of a formula: generated code between counters.cl and this file computes them (reduce/term.hpp)
 
-#if ELEMENT == 0
+#if SAMPLE_TYPE == 0
 typedef uchar Sample;
-#elif ELEMENT == 1
+#elif SAMPLE_TYPE == 1
 typedef ushort Sample;
 #else
 typedef Key Sample;
@@ -23,30 +24,53 @@ typedef Key Sample;
 
 #define TILE (GROUP_SIZE * LOADS)  // vectors that a group counts in one step
 
+#if TERM
+#define DATA_PARAMETERS TERM_PARAMETERS, ulong row_length
+#define LOAD_TILE(to, tile) load_tile(to, terms, walk, tile)
+#define LOAD(i) load_at(terms, walk, i)
+#define SAMPLE(place) element_at(terms, walk, (ulong)((long)head + (place)))
+FN void load_tile(uint4* loaded, ARRAY terms, WALK walk, uint tile) {
+  _Pragma("unroll") for (uint k = 0; k < LOADS; ++k) loaded[k] = load_at(terms, walk, (ulong)tile * TILE + k * GROUP_SIZE + local_id());
+}
+#else
+#define DATA_PARAMETERS GLOBAL const uchar *bytes, ulong offset
+#define LOAD_TILE(to, tile) load_tile(to, data, tile)
+#define LOAD(i) data[i]
+#define SAMPLE(place) ((GLOBAL const Sample*)data)[place]
 FN void load_tile(uint4* loaded, GLOBAL const uint4* data, uint tile) {
   _Pragma("unroll") for (uint k = 0; k < LOADS; ++k) loaded[k] = load_streaming(&data[(ulong)tile * TILE + k * GROUP_SIZE + local_id()]);
 }
+#endif
 
 // The data begin at byte `offset`, a multiple of 16; the `head` samples before it count too (in one channel). `spare` are the counters of
 // the next histogram: this launch clears them, as a launch of its own would take microseconds.
 //
 // Groups take tiles dynamically, in memory order: the whole device reads neighbouring memory, and no group waits for a slower one. The word
 // after the counts is the tile counter; its value was `drawn_before` when the kernel was launched.
-KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT) void histogram_count(GLOBAL const uchar* bytes, ulong offset, uint head, ulong count, GLOBAL uint* counts,
+KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT) void histogram_count(DATA_PARAMETERS, uint head, ulong count, GLOBAL uint* counts,
                                                               uint slots, uint drawn_before, GLOBAL uint* spare, uint spare_slots,
                                                               GLOBAL const Key* thresholds, uint threshold_count, GLOBAL const uint* trie,
                                                               uint trie_words, uint shift, Key first, Key span, Key flip, Real low,
                                                               Real scale, Real top, Real tolerance, Real last_tolerance,
                                                               uint one DYNLOCAL_PARAMETER(memory)) {
   DYNLOCAL(memory);
+#if TERM
+  const ARRAY terms = TERM_VALUE;
+  WALK walk;
+  walk.elements = rows_of(row_length);
+  walk.loads = rows_of(0);
+  walk.head = head;
+  walk.cached = 0;
+#else
   GLOBAL const uint4* data = (GLOBAL const uint4*)(bytes + offset);
+#endif
   const ulong vectors = count / PER_VECTOR;
   const uint shares = (uint)(vectors / (TILE * STEPS));
   uint share = group_id();
   uint next = share + group_count();
   const int more = shares > 2 * group_count();
   uint4 loaded[LOADS];
-  if (share < shares) load_tile(loaded, data, share * STEPS);  // in flight while counters are cleared
+  if (share < shares) LOAD_TILE(loaded, share * STEPS);  // in flight while counters are cleared
   // Local memory: thresholds, trie, counters, two tile numbers, four words on hot slots or samples counted by work-items; the candidates.
 #if EDGES_LOCAL
   LOCAL Key* local_thresholds = (LOCAL Key*)memory;
@@ -70,7 +94,7 @@ KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT) void histogram_count(GLOBAL const uchar
   values.upper = ((slots + 1) / 2 + 31) & ~31u;
   values.shift = shift;
   values.one = one;
-#if HOT && ELEMENT == 1
+#if HOT && SAMPLE_TYPE == 1
   values.lane = opaque(UPPER * 4 | 128 | local_id() % 32 * 4);
 #endif
   values.first = first;
@@ -105,7 +129,7 @@ KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT) void histogram_count(GLOBAL const uchar
 #elif COUNTERS == 2
   watch.under = watch.over = watch.nan = watch.in_hot = 0;
   watch.hot = NO_SLOT;
-#if ELEMENT != 0
+#if SAMPLE_TYPE != 0
   if (share < shares) {
     uint slots_of_first[PER_VECTOR];
     slots_of(plan, loaded[0], slots_of_first);
@@ -119,7 +143,7 @@ KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT) void histogram_count(GLOBAL const uchar
   // Inspects samples from all over the data, but on few pages of memory: each sub-group reads another part, next to those of other groups.
   const int enough = shares >= group_count();
   uint4 sample = make_uint4(0, 0, 0, 0);
-  if (enough) sample = data[local_id() / 32 * (vectors / ((GROUP_SIZE + 31) / 32)) + group_id() * 32 + local_id() % 32];
+  if (enough) sample = LOAD(local_id() / 32 * (vectors / ((GROUP_SIZE + 31) / 32)) + group_id() * 32 + local_id() % 32);
   const int hot = find_hot(&values, counters, sample, enough, found);
 #endif
   uint turn = 0, unpassed = 0;
@@ -132,21 +156,21 @@ KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT) void histogram_count(GLOBAL const uchar
       _Pragma("unroll") for (uint k = 0; k < LOADS; ++k) counted[k] = loaded[k];
 #if AHEAD
       if (step + 1 < STEPS) {
-        load_tile(loaded, data, tile + 1);
+        LOAD_TILE(loaded, tile + 1);
       } else if (next < shares) {
-        load_tile(loaded, data, next * STEPS);
+        LOAD_TILE(loaded, next * STEPS);
       }
 #endif
 #if HOT
       if (hot == ALONE) {
-#if ELEMENT != 1
+#if SAMPLE_TYPE != 1
         set_alone(&values, found);  // reloaded from local memory to save registers
 #endif
         _Pragma("unroll") for (uint k = 0; k < LOADS; ++k) add_vector(plan, mine, counts, counted[k], 0, &watch, ALONE);
         continue;
       }
 #endif
-#if HOT && ELEMENT == 1
+#if HOT && SAMPLE_TYPE == 1
       if (hot == TAGGED) {
         _Pragma("unroll") for (uint k = 0; k < LOADS; ++k) add_vector(plan, mine, counts, counted[k], 0, &watch, TAGGED);
         continue;
@@ -169,11 +193,11 @@ KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT) void histogram_count(GLOBAL const uchar
     next = more ? drawn[turn] : shares;
     turn ^= 1;
 #if !AHEAD
-    if (share < shares) load_tile(loaded, data, share);
+    if (share < shares) LOAD_TILE(loaded, share);
 #endif
   }
   for (ulong i = (ulong)shares * (TILE * STEPS) + global_id(); i < vectors; i += global_size()) {
-    add_vector(plan, mine, counts, data[i], (uint)(i % 3), &watch, 0);
+    add_vector(plan, mine, counts, LOAD(i), (uint)(i % 3), &watch, 0);
   }
 #if COUNTERS == 1 && !PAIRED
   look(plan, mine, counts, &watch, 0);
@@ -182,10 +206,10 @@ KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT) void histogram_count(GLOBAL const uchar
   // The samples after the last whole vector, then those before the first.
   for (ulong i = vectors * PER_VECTOR + global_id(); i < count + head; i += global_size()) {
     const long place = i < count ? (long)i : (long)(count - 1) - (long)i;
-#if ELEMENT == 0
-    add_byte(plan, mine, counts, i < count ? (uint)(i % CHANNELS) : 0, bytes[(long)offset + place]);
+#if SAMPLE_TYPE == 0
+    add_byte(plan, mine, counts, i < count ? (uint)(i % CHANNELS) : 0, (uint)SAMPLE(place));
 #else
-    add(plan, mine, counts, SLOT(((GLOBAL const Sample*)data)[place]), 1);
+    add(plan, mine, counts, SLOT(SAMPLE(place)), 1);
 #endif
   }
 #if COUNTERS == 2
@@ -214,9 +238,9 @@ KERNEL void histogram_clear(GLOBAL uchar* bytes, ulong offset, uint words) {
 KERNEL void histogram_export(GLOBAL const uint* counts, uint count, GLOBAL const uint* slot_of, GLOBAL uchar* to, ulong offset) {
   GLOBAL ulong* result = (GLOBAL ulong*)(to + offset);
   for (ulong i = global_id(); i < count; i += global_size()) {
-#if ELEMENT < 2 && SAMESUM_INT64_ATOMICS
+#if SAMPLE_TYPE < 2 && SAMESUM_INT64_ATOMICS
     if (counts[i] != 0) atomic_add_global64(&result[slot_of[i]], counts[i]);
-#elif ELEMENT >= 2
+#elif SAMPLE_TYPE >= 2
     result[i] = counts[i];
 #endif
   }

@@ -1,7 +1,7 @@
 // The counters of a group. count.cl lists the defines that the host sets.
 
 // Adds `number` samples to a slot.
-#define PAIRED (ELEMENT == 0 && COUNTERS == 1)
+#define PAIRED (SAMPLE_TYPE == 0 && COUNTERS == 1)
 #if PAIRED
 // Two channels share a word, so that there is room for twice as many copies. All are added to the counts before a half could overflow.
 #define COUNTER_WORDS ((CHANNELS + 1) / 2 * 256 << COPY_BITS)
@@ -19,7 +19,7 @@ FN void add(const Plan* plan, LOCAL uint* counters, GLOBAL uint* counts, uint sl
 // be late, so from LATE on every work-item that sees the word empties it: until then each adds at most 2 loads, and all together less than
 // the remaining range.
 #define LATE 0xbf00u
-#if ELEMENT == 1
+#if SAMPLE_TYPE == 1
 #define UPPER 32768u
 #define SPREAD(pairs) \
   (((((pairs) >> 8 ^ (pairs) >> 5) & 0x001f001fu) ^ (pairs)) & 0x7fff7fffu)  // of one sample, or of two in the halves of a word
@@ -39,7 +39,7 @@ FN uint word_of(const Plan* plan, uint slot) {
 #define ALONE 1
 #define TAGGED 2
 #define TAGS 256
-#define TAG_WORDS (ELEMENT == 1 ? TAGS * 64 : 0)
+#define TAG_WORDS (SAMPLE_TYPE == 1 ? TAGS * 64 : 0)
 #define TAG_BITS(slot) ((slot) ^ (slot) << 8)  // the hash is the second byte: of one sample, or of two in the halves of a word
 FN uint tag_of(uint slot) { return (TAG_BITS(slot) >> 8 & 255) * 64; }
 FN uint word_at(const Plan* plan, LOCAL uint* counters, uint slot, const int hot) {
@@ -135,13 +135,13 @@ FN uint find_frequent(const Plan* plan, LOCAL uint* found, uint slot) {
 typedef int Watch;
 #endif
 
-#if ELEMENT == 1
+#if SAMPLE_TYPE == 1
 FN int all_same(uint4 vector) {
   return vector.x == vector.y && vector.x == vector.z && vector.x == vector.w && (vector.x & 0xffff) == vector.x >> 16;
 }
 #endif
 
-#if ELEMENT == 1 && COUNTERS == 1
+#if SAMPLE_TYPE == 1 && COUNTERS == 1
 // Processes two samples with few instructions, as this loop is bound by them: the words that count them, and the additions.
 #define AT(counters, bytes) ((LOCAL uint*)((LOCAL uchar*)(counters) + (bytes)))
 FN void words_of_two(const Plan* plan, LOCAL uint* counters, uint samples, LOCAL uint** words, const int hot) {
@@ -177,7 +177,7 @@ FN void add_two(const Plan* plan, uint samples, LOCAL uint** words, uint* old) {
 
 #if HOT
 // Whether all samples of a load are in `alone` and at most one other slot; that slot, and how many are in it.
-#if ELEMENT == 1
+#if SAMPLE_TYPE == 1
 FN int two_values(const Plan* plan, uint4 vector, const uint* slots, uint* other, uint* number) {
   const uint alone = plan->alone * 0x10001u;
   const uint x = vector.x ^ alone, y = vector.y ^ alone, z = vector.z ^ alone, w = vector.w ^ alone;
@@ -208,7 +208,7 @@ FN int two_values(const Plan* plan, uint4 vector, const uint* slots, uint* other
 #endif
 #endif
 
-#if ELEMENT == 0
+#if SAMPLE_TYPE == 0
 FN void add_byte(const Plan* plan, LOCAL uint* counters, GLOBAL uint* counts, uint channel, uint value) {
 #if PAIRED
   atomic_add_local32(&counters[((channel >> 1) * 256 + value) << COPY_BITS], 1u << (channel & 1) * 16);
@@ -220,7 +220,7 @@ FN void add_byte(const Plan* plan, LOCAL uint* counters, GLOBAL uint* counts, ui
 
 // `phase` is the load's number, of which the remainder modulo 3 is used; `hot`: which slots have words of their own.
 FN void add_vector(const Plan* plan, LOCAL uint* counters, GLOBAL uint* counts, uint4 vector, uint phase, Watch* watch, const int hot) {
-#if ELEMENT == 0
+#if SAMPLE_TYPE == 0
 #if CHANNELS == 3
   // The channels of a vector's 16 bytes; 16 % 3 is 1.
   const uint first = phase % 3, second = first == 2 ? 0 : first + 1, third = first == 0 ? 2 : first - 1;
@@ -240,7 +240,7 @@ FN void add_vector(const Plan* plan, LOCAL uint* counters, GLOBAL uint* counts, 
 #else
   uint slots[PER_VECTOR];
   slots_of(plan, vector, slots);
-#if ELEMENT == 1
+#if SAMPLE_TYPE == 1
   int same = all_same(vector);
 #else
   int same = 1;
@@ -260,7 +260,7 @@ FN void add_vector(const Plan* plan, LOCAL uint* counters, GLOBAL uint* counts, 
     }
   }
 #endif
-#if ELEMENT == 1
+#if SAMPLE_TYPE == 1
   LOCAL uint* words[PER_VECTOR];
   if (hot == TAGGED) {
     words_of(plan, counters, vector, words, TAGGED);
@@ -277,7 +277,7 @@ FN void add_vector(const Plan* plan, LOCAL uint* counters, GLOBAL uint* counts, 
     watch->old[0] = add_narrow(plan, counters, first, number, hot == ALONE ? ALONE : 0);
     if (hot == ALONE) watch->old[1] = add_narrow(plan, counters, plan->alone, PER_VECTOR - number, ALONE);
   } else {
-#if ELEMENT == 1
+#if SAMPLE_TYPE == 1
     if (hot != TAGGED) words_of(plan, counters, vector, words, hot);
     add_two(plan, vector.x, words, watch->old);
     add_two(plan, vector.y, words + 2, watch->old + 2);
@@ -309,10 +309,10 @@ typedef struct {
 FN void set_alone(Plan* plan, LOCAL const Found* found) {
   plan->alone = found->alone;
   plan->own = UPPER + TAG_WORDS + local_id() % 32;
-  plan->runs = ELEMENT == 1 || found->runs >= GROUP_SIZE / 4;
+  plan->runs = SAMPLE_TYPE == 1 || found->runs >= GROUP_SIZE / 4;
 }
 FN int hot_of(LOCAL const Found* found) {
-#if ELEMENT == 1
+#if SAMPLE_TYPE == 1
   const int alone = found->large >> 24 == 1 && found->hot - (found->large & 0xffffff) < LOOKED_AT / 8;
   return found->hot < LOOKED_AT / 8 ? 0 : alone && found->runs >= GROUP_SIZE / 4 ? ALONE : TAGGED;
 #else
@@ -328,7 +328,7 @@ FN int find_hot(Plan* plan, LOCAL uint* counters, uint4 vector, int there, LOCAL
   int same = 1;
   _Pragma("unroll") for (uint k = 1; k < PER_VECTOR; ++k) same &= slots[k] == slots[0];
   const uint one = there && !same ? 1 : 0;
-#if ELEMENT == 1
+#if SAMPLE_TYPE == 1
   // More than about a sixteenth (slightly less, so that all of sixteen values qualify). It pays off if together they are an eighth.
   _Pragma("unroll") for (uint k = 0; k < PER_VECTOR; ++k) add_narrow(plan, counters, slots[k], one, 0);
   barrier_local();
@@ -395,7 +395,7 @@ FN void pass_on(const Plan* plan, LOCAL uint* counters, GLOBAL uint* counts, uin
     if (number != 0) atomic_add_global32(&counts[found->alone], number);
   }
 #endif
-#if HOT && ELEMENT == 1
+#if HOT && SAMPLE_TYPE == 1
   for (uint i = local_id(); i < TAGS * 32; i += GROUP_SIZE) {
     LOCAL uint* tag = counters + UPPER + i / 32 * 64 + i % 32;
     const uint number = tag[32] & 65535;  // samples of a second slot are counted in both halves

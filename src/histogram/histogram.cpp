@@ -111,6 +111,29 @@ std::optional<Range> range_of_view(View data) {
   return result;
 }
 
+// The histogram of a formula's values, which are computed where they are counted; none where the source gives its numbers in chunks only.
+std::optional<Histogram> count_terms(Source& source, const Bins& bins, const Device& device, const Options& options) {
+  const auto begin = [&](DType type, std::uint64_t size) {
+    if (options.report != nullptr) *options.report = {device.info().selector, "", "", size * size_of(type), 0, 0};
+  };
+  if (const auto terms = statistics::terms_of(source, device)) {
+    begin(terms->type(), terms->size());
+    core::ProgressParts progress(options, source.resident_bytes(), true);
+    const std::uint64_t each = size_of(terms->type()),
+                        most = progress.wanted() ? core::ProgressParts::kKernelPartBytes / each : ~std::uint64_t{0};
+    return binning::count_terms(*terms, bins, options.tuning, most, options.report,
+                                [&](std::uint64_t count) { progress.add(count * each); });
+  }
+  if (const auto terms = statistics::host_terms_of(source, device, options)) {
+    begin(terms->type(), terms->size());
+    const binning::Plan plan(bins, terms->type());
+    return Histogram(bins, timed(options.report, [&](std::uint32_t* threads) {
+                       return binning::count_on_cpu(*terms, plan, options.tuning.threads, threads);
+                     }));
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 Histogram histogram(const Array& data, const Bins& bins, const Options& options) {
@@ -147,6 +170,9 @@ Histogram histogram(Source& source, const Bins& bins, const Options& options) {
   source.allow_any_order();
   Histogram total(bins);
   core::ProgressParts progress(options, source.resident_bytes(), device.info().has(Capability::kernels));
+  if (source.type() && !binning::by_formula_value(bins, *source.type())) {
+    if (std::optional<Histogram> counted = count_terms(source, bins, device, options)) return *counted;
+  }
   std::vector<std::unique_ptr<binning::Plan>> plans;  // one per type: text yields several, in small chunks
   Report sum{device.info().selector, "", "", 0, 0, 0}, chunk;
   while (const std::optional<Array> view = source.next()) {

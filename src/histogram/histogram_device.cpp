@@ -183,30 +183,47 @@ Configuration choose(const DeviceInfo& info, std::uint64_t local_bytes, const Pr
   return chosen;
 }
 
-device::Source count_source(const Problem& problem, const Configuration& configuration) {
+device::Source count_source(const Problem& problem, const Configuration& configuration, const statistics::TermCode* term) {
   const DType type = problem.type();
-  const int element = size_of(type) == 1 ? 0 : size_of(type) == 2 ? 1 : 2 + static_cast<int>(problem.plan->element());
+  const int sample_type = size_of(type) == 1 ? 0 : size_of(type) == 2 ? 1 : 2 + static_cast<int>(problem.plan->element());
   const auto number = [](auto value) { return std::to_string(static_cast<std::uint32_t>(value)); };
-  return {{"histogram/slots.cl", "histogram/counters.cl", "histogram/count.cl"},
-          {{"ELEMENT", number(element)},
-           {"GUESS", number(configuration.guess)},
-           {"COUNTERS", number(configuration.counters)},
-           {"CHANNELS", number(problem.channels)},
-           {"COPY_BITS", number(configuration.copy_bits)},
-           {"EDGES_LOCAL", number(configuration.edges_local)},
-           {"AHEAD", number(configuration.ahead)},
-           {"GROUP_SIZE", number(configuration.group_size)},
-           {"RESIDENT", number(configuration.resident)},
-           {"LOADS", number(configuration.loads)},
-           {"HOT", number(configuration.hot)},
-           {"STEPS", number(configuration.steps)}}};
+  device::Source source{{"histogram/slots.cl", "histogram/counters.cl"},
+                        {{"SAMPLE_TYPE", number(sample_type)},
+                         {"GUESS", number(configuration.guess)},
+                         {"COUNTERS", number(configuration.counters)},
+                         {"CHANNELS", number(problem.channels)},
+                         {"COPY_BITS", number(configuration.copy_bits)},
+                         {"EDGES_LOCAL", number(configuration.edges_local)},
+                         {"AHEAD", number(configuration.ahead)},
+                         {"GROUP_SIZE", number(configuration.group_size)},
+                         {"RESIDENT", number(configuration.resident)},
+                         {"LOADS", number(configuration.loads)},
+                         {"HOT", number(configuration.hot)},
+                         {"STEPS", number(configuration.steps)},
+                         {"TERM", number(term != nullptr)}}};
+  if (term == nullptr) {
+    source.files.emplace_back("histogram/count.cl");
+    return source;
+  }
+  source.files.emplace_back("reduce/device/walk.h");
+  source.files.insert(source.files.end(), term->files.begin(), term->files.end());
+  const std::string_view bits = size_of(type) == 1 ? "uchar" : size_of(type) == 4 ? "uint" : "ulong";
+  source.text = fmt::format("#define ELEMENT {}\n#define ELEMENTS_PER_LOAD PER_VECTOR\n#define CACHED 0\n{}", bits, term->text);
+  source.after = {"histogram/count.cl"};
+  return source;
 }
 
-DeviceHistogram::DeviceHistogram(device::Device& device, const Problem& problem, std::uint64_t samples, std::uint32_t group_size)
+DeviceHistogram::DeviceHistogram(device::Device& device, const Problem& problem, std::uint64_t samples, std::uint32_t group_size,
+                                 const statistics::TermCode* term)
     : device_(device),
       problem_(problem),
       configuration_(choose(device.info(), device.launch_local_bytes(), problem, samples, group_size, trie_)) {
-  prepare();
+  if (term != nullptr && !device.info().is_cpu) {
+    // A load of values takes one of each array, so fewer are in flight; long code takes the registers of half as many work-items.
+    if (term->arrays > 1 || term->long_code) configuration_.loads = 1;
+    if (term->long_code) configuration_.resident = std::max(configuration_.resident / 2, 1u);
+  }
+  prepare(term);
 }
 
 DeviceHistogram::DeviceHistogram(device::Device& device, const Problem& problem, const Configuration& configuration, Trie trie)
@@ -214,10 +231,11 @@ DeviceHistogram::DeviceHistogram(device::Device& device, const Problem& problem,
   prepare();
 }
 
-void DeviceHistogram::prepare() {
-  const device::Source source = count_source(problem_, configuration_);
+void DeviceHistogram::prepare(const statistics::TermCode* term) {
+  const device::Source source = count_source(problem_, configuration_, term);
   count_ = device::build(device_, source, "histogram_count");
   clear_ = device::build(device_, source, "histogram_clear");
+  if (term != nullptr) term_ = term->text;
   // One more: the tile counter.
   counts_ = device_.allocate(4 * (problem_.slots() + 1));
   spare_ = device_.allocate(4 * (problem_.slots() + 1));
@@ -242,8 +260,7 @@ void DeviceHistogram::clear() {
 }
 
 template <class Key, class Real>
-void DeviceHistogram::launch_typed(const device::Memory& data, std::uint64_t count, std::uint64_t offset, std::uint32_t head,
-                                   device::Grid grid) {
+void DeviceHistogram::launch_typed(std::vector<device::Argument> arguments, std::uint64_t count, std::uint32_t head, device::Grid grid) {
   const Plan* plan = configuration_.guess == Guess::pattern ? nullptr : problem_.plan;
   const auto thresholds = static_cast<std::uint32_t>(plan != nullptr ? plan->thresholds().size() : 0);
   Key first = static_cast<Key>(trie_.first);
@@ -263,9 +280,7 @@ void DeviceHistogram::launch_typed(const device::Memory& data, std::uint64_t cou
   }
   // The key of a signed integer is its bits with the sign flipped.
   const Key flip = plan != nullptr && is_signed(plan->type()) ? Key{1} << (8 * sizeof(Key) - 1) : Key{0};
-  const device::Argument arguments[] = {data,
-                                        offset,
-                                        head,
+  const device::Argument others[] = {head,
                                         count,
                                         counts_,
                                         static_cast<std::uint32_t>(problem_.slots()),
@@ -286,6 +301,7 @@ void DeviceHistogram::launch_typed(const device::Memory& data, std::uint64_t cou
                                         tolerance,
                                         last_tolerance,
                                         std::uint32_t{1}};
+  arguments.insert(arguments.end(), std::begin(others), std::end(others));
   device_.launch(count_, grid, arguments);
   counts_clean_ = false;
   spare_clean_ = true;
@@ -298,8 +314,21 @@ void DeviceHistogram::launch(const device::Memory& data, std::uint64_t count, st
   const std::uint64_t element = size_of(problem_.type());
   const std::uint64_t beyond = (device_.misalignment(data) + offset) % 16;
   const auto head = static_cast<std::uint32_t>(std::min((16 - beyond) % 16 / element, count));
-  offset += head * element;
-  count -= head;
+  launch_any({data, offset + head * element}, count - head, head);
+}
+
+void DeviceHistogram::launch(const statistics::Term& term) {
+  if (term.code.text != term_) {
+    count_ = device::build(device_, count_source(problem_, configuration_, &term.code), "histogram_count");
+    term_ = term.code.text;
+  }
+  std::vector<device::Argument> data = term.arguments;
+  data.emplace_back(term.row_length);
+  launch_any(std::move(data), term.count - term.head, term.head);
+}
+
+// `count` samples, and `head` before them.
+void DeviceHistogram::launch_any(std::vector<device::Argument> data, std::uint64_t count, std::uint32_t head) {
   const std::uint64_t tile = std::uint64_t{configuration_.group_size} * configuration_.loads * per_vector(problem_.type());
   const std::uint64_t tiles = std::max<std::uint64_t>((count + tile - 1) / tile, 1);
   const device::Grid grid{.groups = static_cast<std::uint32_t>(std::min<std::uint64_t>(configuration_.groups, tiles)),
@@ -308,11 +337,11 @@ void DeviceHistogram::launch(const device::Memory& data, std::uint64_t count, st
   const bool wide = size_of(problem_.type()) == 8;
   // Without fp64, kernels have no parameters of that type.
   if (wide && problem_.type() == DType::float64 && device_.info().has(Capability::fp64)) {
-    launch_typed<std::uint64_t, double>(data, count, offset, head, grid);
+    launch_typed<std::uint64_t, double>(std::move(data), count, head, grid);
   } else if (wide) {
-    launch_typed<std::uint64_t, float>(data, count, offset, head, grid);
+    launch_typed<std::uint64_t, float>(std::move(data), count, head, grid);
   } else {
-    launch_typed<std::uint32_t, float>(data, count, offset, head, grid);
+    launch_typed<std::uint32_t, float>(std::move(data), count, head, grid);
   }
 }
 
@@ -372,14 +401,16 @@ class Total {
     slots_.assign(histogram.slots(), 0);
     histogram_.clear();
   }
-  void add(const device::Memory& data, std::uint64_t count, std::uint64_t offset = 0) {
+  /// Enqueues counting `count` samples by DeviceHistogram::launch(what …).
+  template <class... What>
+  void add(std::uint64_t count, const What&... what) {
     if (counted_ + count > DeviceHistogram::kMaxCounted) {
       histogram_.add_to(slots_);
       histogram_.clear();
       counted_ = 0;
     }
     counted_ += count;
-    histogram_.launch(data, count, offset);
+    histogram_.launch(what...);
   }
   void finish() { histogram_.add_to(slots_); }
 
@@ -391,8 +422,9 @@ class Total {
 
 // Cached between calls over arrays on the device with the same bins.
 struct CachedHistogram {
-  CachedHistogram(device::Device& device, const Bins& edges, DType type, std::uint64_t samples, std::uint32_t group_size)
-      : bins(edges), plan(edges, type), histogram(device, {&plan}, samples, group_size) {}
+  CachedHistogram(device::Device& device, const Bins& edges, DType type, std::uint64_t samples, std::uint32_t group_size,
+                  const statistics::TermCode* term = nullptr)
+      : bins(edges), plan(edges, type), histogram(device, {&plan}, samples, group_size, term) {}
 
   Bins bins;
   Plan plan;
@@ -412,7 +444,7 @@ std::vector<std::uint64_t> count_on_device(View data, const Problem& problem, de
   const std::uint64_t chunk = device::chunk_size(device.info(), data.type(), data.size(), pixels);
   device::for_uploaded(
       device, std::span(&data, 1), chunk, report,
-      [&](std::size_t, std::span<const device::Memory> memories, std::uint64_t, std::uint64_t count) { total.add(memories[0], count); },
+      [&](std::size_t, std::span<const device::Memory> memories, std::uint64_t, std::uint64_t count) { total.add(count, memories[0], count); },
       [](std::size_t, std::uint64_t, std::uint64_t) {});  // all lanes count into the same counters
   if (report != nullptr) report->configuration = histogram.configuration().text();
   total.finish();
@@ -452,10 +484,44 @@ Histogram count_in_buffer(const Array& data, const Bins& bins, const Tuning& opt
   for (std::uint64_t first = 0; first < data.size(); first += most) {
     const std::uint64_t count = std::min(most, data.size() - first);
     const device::Run part = run ? run->part(first, count) : gather->part(first, count, lock);
-    total.add(part.memory, count, part.offset);
+    total.add(count, part.memory, count, part.offset);
   }
   tell();
   total.finish();
+  Histogram result = cached->plan.by_value() ? Histogram(bins, cached->plan.fold(cached->slots)) : Histogram(bins, cached->slots);
+  device.plans().give_back(name, std::move(cached));
+  return result;
+}
+
+Histogram count_terms(statistics::Terms& terms, const Bins& bins, const Tuning& options, std::uint64_t most, Report* report,
+                      const std::function<void(std::uint64_t)>& done) {
+  device::Device& device = terms.device();
+  const device::Lock lock(device.mutex());
+  const std::uint64_t size = terms.size(), each = terms.part_size(std::min(most, DeviceHistogram::kMaxCounted));
+  const device::Mark start = report != nullptr ? device.mark() : device::Mark{};
+  std::string name;
+  std::shared_ptr<CachedHistogram> cached;
+  std::optional<Total> total;
+  for (std::uint64_t first = 0; first < size; first += each) {
+    const statistics::Term term = terms.part(first, std::min(each, size - first), {}, lock);
+    if (!cached) {
+      const std::uint64_t about = device::Plans::size_for(size);
+      name = fmt::format("histogram of {} {} {} {}", term.code.text, about, bins.count(), options.group_size);
+      cached = device.plans().take<CachedHistogram>(name);
+      if (!cached || cached->bins != bins)
+        cached = std::make_shared<CachedHistogram>(device, bins, terms.type(), about, options.group_size, &term.code);
+      cached->bins = bins;
+      total.emplace(cached->histogram, cached->slots);
+    }
+    total->add(term.count, term);
+    terms.check(lock);
+    done(term.count);
+  }
+  if (report != nullptr) {
+    report->configuration = cached->histogram.configuration().text();
+    report->seconds = device.seconds_between(start, device.mark());
+  }
+  total->finish();
   Histogram result = cached->plan.by_value() ? Histogram(bins, cached->plan.fold(cached->slots)) : Histogram(bins, cached->slots);
   device.plans().give_back(name, std::move(cached));
   return result;

@@ -7,12 +7,14 @@
 #include "device/kernels/program.hpp"
 #include "device/memory/run.hpp"
 #include "histogram/plan.hpp"
+#include "reduce/term.hpp"
 
 #include <samesum/buffer.hpp>
 #include <samesum/histogram.hpp>
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -85,14 +87,15 @@ Configuration choose(const DeviceInfo& info, std::uint64_t local_bytes, const Pr
 /// The local memory of a group: counters, copies of the edges, and the rest.
 std::uint64_t local_bytes_of(const Problem& problem, const Configuration& configuration, const Trie& trie);
 
-/// The kernel's source for `problem`.
-device::Source count_source(const Problem& problem, const Configuration& configuration);
+/// The kernel's source for `problem`, whose samples are values of `term` if there is one.
+device::Source count_source(const Problem& problem, const Configuration& configuration, const statistics::TermCode* term = nullptr);
 
 /// Counts samples in a device's memory. Requires that the device's mutex is held; `problem` must outlive it.
 class DeviceHistogram {
  public:
-  /// @throws Error (usage) for a group size that the device cannot run.
-  DeviceHistogram(device::Device& device, const Problem& problem, std::uint64_t samples, std::uint32_t group_size = 0);
+  /// `term`: samples are values of a formula. @throws Error (usage) for a group size that the device cannot run.
+  DeviceHistogram(device::Device& device, const Problem& problem, std::uint64_t samples, std::uint32_t group_size = 0,
+                  const statistics::TermCode* term = nullptr);
   /// With an explicit configuration, for measurements.
   DeviceHistogram(device::Device& device, const Problem& problem, const Configuration& configuration, Trie trie);
 
@@ -100,6 +103,8 @@ class DeviceHistogram {
   void clear();
   /// Enqueues counting `count` samples of `data` from byte `offset` on. At most kMaxCounted samples since clear().
   void launch(const device::Memory& data, std::uint64_t count, std::uint64_t offset = 0);
+  /// The same of a formula's values; their code is that of the constructor, or differs in how arrays are read.
+  void launch(const statistics::Term& term);
   static constexpr std::uint64_t kMaxCounted = 0xffffffff;
   /// Builds the kernel of export_to(). @throws Error (usage) where the device cannot run it.
   void prepare_export();
@@ -114,16 +119,18 @@ class DeviceHistogram {
   std::uint64_t slots() const noexcept { return problem_.slots(); }
 
  private:
-  void prepare();
+  void prepare(const statistics::TermCode* term = nullptr);
   std::span<const std::uint32_t> read();
   template <class Key, class Real>
-  void launch_typed(const device::Memory& data, std::uint64_t count, std::uint64_t offset, std::uint32_t head, device::Grid grid);
+  void launch_typed(std::vector<device::Argument> data, std::uint64_t count, std::uint32_t head, device::Grid grid);
+  void launch_any(std::vector<device::Argument> data, std::uint64_t count, std::uint32_t head);
 
   device::Device& device_;
   Problem problem_;
   Trie trie_;
   Configuration configuration_;
   device::Kernel count_, clear_, export_;
+  std::string term_;  // the code of the formula that count_ has, if it has one
   device::Memory thresholds_, words_;
   device::Memory slot_of_;         // the slot of each pattern, where patterns are counted
   device::Memory counts_, spare_;  // used alternately: a launch clears the other
@@ -140,5 +147,9 @@ std::vector<std::uint64_t> count_on_device(View data, const Problem& problem, de
 /// gathered, in parts. The device caches what was prepared for the bins: the next call with the same bins costs its kernel and a copy of
 /// the counts.
 Histogram count_in_buffer(const Array& data, const Bins& bins, const Tuning& options, Report* report);
+
+/// The histogram of a formula's values, which the kernel computes; done(positions) after each launch, of `most` or fewer.
+Histogram count_terms(statistics::Terms& terms, const Bins& bins, const Tuning& options, std::uint64_t most, Report* report,
+                      const std::function<void(std::uint64_t)>& done);
 
 }  // namespace samesum::binning

@@ -1,13 +1,13 @@
 // The slots of samples (plan.hpp). count.cl lists the defines that the host sets.
 
-#if ELEMENT == 3 || ELEMENT == 5
+#if SAMPLE_TYPE == 3 || SAMPLE_TYPE == 5
 typedef ulong Key;
 #define PER_VECTOR 2
 #else
 typedef uint Key;
-#define PER_VECTOR (ELEMENT == 0 ? 16 : ELEMENT == 1 ? 8 : 4)
+#define PER_VECTOR (SAMPLE_TYPE == 0 ? 16 : SAMPLE_TYPE == 1 ? 8 : 4)
 #endif
-#if ELEMENT == 5 && SAMESUM_FP64
+#if SAMPLE_TYPE == 5 && SAMESUM_FP64
 typedef double Real;
 #define ROUNDER 6755399441055744.0  // 1.5 * 2^52: adding it rounds to an integer, which the lowest bits then hold
 #define WHOLE(shifted) (uint) as_ulong(shifted)
@@ -38,10 +38,10 @@ typedef struct {
 } Plan;
 
 #if GUESS != 0
-#if ELEMENT == 2 || ELEMENT == 3
+#if SAMPLE_TYPE == 2 || SAMPLE_TYPE == 3
 FN int is_nan(Key bits) { return 0; }
 FN Key key_of(const Plan* plan, Key bits) { return bits ^ plan->flip; }
-#elif ELEMENT == 4
+#elif SAMPLE_TYPE == 4
 FN int is_nan(Key bits) { return (bits & 0x7fffffffu) > 0x7f800000u; }
 FN Key key_of(const Plan* plan, Key bits) { return bits ^ ((bits >> 31) != 0 ? 0xffffffffu : 0x80000000u); }
 #else
@@ -51,9 +51,9 @@ FN Key key_of(const Plan* plan, Key bits) { return bits ^ ((bits >> 63) != 0 ? ~
 
 #if GUESS == 1 || GUESS == 3
 FN Real real_of(const Plan* plan, Key bits) {
-#if ELEMENT == 4
+#if SAMPLE_TYPE == 4
   return (as_float(bits) - plan->low) * plan->scale;
-#elif ELEMENT == 5
+#elif SAMPLE_TYPE == 5
   return (as_double(bits) - plan->low) * plan->scale;
 #else
   Key key = bits ^ plan->flip;
@@ -144,9 +144,9 @@ FN uint slot_of(const Plan* plan, Key bits) {
 #define SLOT(bits) slot_of(plan, bits)
 #endif
 
-#if ELEMENT != 0
+#if SAMPLE_TYPE != 0
 // The samples of a load and their slots.
-#if ELEMENT == 1
+#if SAMPLE_TYPE == 1
 FN void samples_of(uint4 vector, uint* samples) {
 #define SET_SAMPLES(word, i) samples[i] = (word)&65535, samples[i + 1] = (word) >> 16
   SET_SAMPLES(vector.x, 0);
@@ -175,11 +175,11 @@ FN void slots_of(const Plan* plan, uint4 vector, uint* slots) {
   Key bits[PER_VECTOR];
   samples_of(vector, bits);
   // The rare cases are tested once for the load: is any sample near an edge, or NaN?
-#if ELEMENT == 4
+#if SAMPLE_TYPE == 4
   float nans = 0;
   _Pragma("unroll") for (uint k = 0; k < PER_VECTOR; ++k) nans += as_float(bits[k]);
   int unsure = nans != nans;
-#elif ELEMENT == 5
+#elif SAMPLE_TYPE == 5
   int unsure = is_nan(bits[0]) || is_nan(bits[1]);
 #else
   int unsure = 0;

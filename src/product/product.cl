@@ -7,7 +7,7 @@
 // Integers: each group writes one record with the zeros, the sign, and a magnitude of up to 64 bits.
 //
 // The host defines, beside the defines of reduce/device/elements.h: SKIP (a NaN counts as 1), GROUP_SIZE (a power of two), LOADS (a power
-// of two: the 16-byte loads of a work-item in a tile).
+// of two: the 16-byte loads of a work-item in a tile), TERM (of floats: 1 if they are the values of a formula).
 
 #define RESIDENT (1024 / GROUP_SIZE)  // registers for all loads in flight
 
@@ -61,23 +61,55 @@ FN REAL product_of_load(uint4 v) {
 #define SUBTREES TILE
 #endif
 
+// The elements: in memory from a multiple of 16 bytes on or, if TERM, the values of a formula (reduce/term.hpp) behind `head` others.
+#if TERM
+#define ELEMENTS_PARAMETERS TERM_PARAMETERS, ulong row_length, uint head
+#define LOAD(i) load_at(terms, walk, i)
+FN WALK walk_of(ulong row_length, uint head) {
+  WALK walk;
+  walk.elements = rows_of(row_length);
+  walk.loads = rows_of(0);
+  walk.head = head;
+  walk.cached = 0;
+  return walk;
+}
+
+// The leaves that are in no whole tile, for the host.
+KERNEL void product_leaves(ELEMENTS_PARAMETERS, ulong first, ulong count, GLOBAL uchar* results) {
+  grid_dependency_wait();
+  const ARRAY terms = TERM_VALUE;
+  const WALK walk = walk_of(row_length, head);
+  GLOBAL REAL* leaves = (GLOBAL REAL*)results;
+  for (ulong i = global_id(); i < count; i += global_size()) leaves[i] = leaf_of(element_at(terms, walk, first + i));
+}
+#else
+#define ELEMENTS_PARAMETERS GLOBAL const uchar *bytes, ulong offset
+#define LOAD(i) (cached_here ? loads[i] : load_streaming(&loads[i]))
+#endif
+
 KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT)
-void product(GLOBAL const uchar* bytes, ulong offset, ulong tiles, GLOBAL uchar* results) {
+void product(ELEMENTS_PARAMETERS, ulong tiles, GLOBAL uchar* results) {
   LOCAL_VAR REAL subtrees[SUBTREES];
   grid_dependency_wait();
-  GLOBAL const uint4* loads = (GLOBAL const uint4*)(bytes + offset);  // a multiple of 16
+#if TERM
+  const ARRAY terms = TERM_VALUE;
+  const WALK walk = walk_of(row_length, head);
+#else
+  GLOBAL const uint4* loads = (GLOBAL const uint4*)(bytes + offset);
+  const ulong cached = cached_loads(tiles * TILE);
+#endif
   GLOBAL REAL* products = (GLOBAL REAL*)results;
-  const ulong rounds = (tiles + group_count() - 1) / group_count(), cached = cached_loads(tiles * TILE);
+  const ulong rounds = (tiles + group_count() - 1) / group_count();
   for (ulong round = 0; round < rounds; ++round) {
     const ulong tile = round * group_count() + group_id();
     const ulong present = tile < tiles ? tile : tiles - 1;
     REAL q[LOADS];
     uint4 v[LOADS];
+#if !TERM
+    const int cached_here = present * TILE < cached;
+#endif
 #pragma unroll
-    for (int k = 0; k < LOADS; ++k) {
-      GLOBAL const uint4* load = &loads[present * TILE + k * GROUP_SIZE + local_id()];
-      v[k] = present * TILE < cached ? *load : load_streaming(load);
-    }
+    for (int k = 0; k < LOADS; ++k) v[k] = LOAD(present * TILE + k * GROUP_SIZE + local_id());
 #pragma unroll
     for (int k = 0; k < LOADS; ++k) q[k] = product_of_load(v[k]);
 #if SUBTREES < TILE

@@ -7,6 +7,7 @@
 #include "core/progress.hpp"
 #include "core/visit.hpp"
 #include "device/memory/run.hpp"
+#include "reduce/cpu/term_blocks.hpp"
 
 #include <samesum/error.hpp>
 
@@ -53,6 +54,22 @@ void append_blocks(View data, bool skip, std::uint32_t threads, Tree<T>& tree) {
     block_products(at(data, first * kBlock), data.type(), skip, count, &products[first]);
   });
   for (const T block : products) tree.append(block, kBlockLevel);
+}
+
+// The same of a formula's values, from leaf 0 on: blocks of them are whole blocks of the tree, but the last.
+template <class T>
+void append_terms_of_host(statistics::HostTerms& terms, bool skip, std::uint32_t threads, Tree<T>& tree) {
+  const std::uint64_t blocks = terms.size() / kBlock;
+  std::vector<T> products(blocks), rest(terms.size() % kBlock);
+  const DType type = terms.type();
+  terms.prepare(threads);
+  statistics::for_term_blocks(terms, threads, [&](std::uint32_t, const std::byte* values, std::uint64_t first, std::uint64_t count) {
+    const std::uint64_t whole = count / kBlock;
+    if (whole != 0) block_products(values, type, skip, whole, &products[first / kBlock]);
+    if (count % kBlock != 0) std::memcpy(rest.data(), values + whole * kBlock * sizeof(T), count % kBlock * sizeof(T));
+  });
+  for (const T block : products) tree.append(block, kBlockLevel);
+  append_leaves(View(rest.data(), rest.size(), type), skip, tree);
 }
 
 // Appends the leaves before the next multiple of 2^level one by one; then whole blocks by `append_whole`; then the rest.
@@ -133,6 +150,15 @@ struct Product::State {
     device::for_host_blocks(data, core::Order::index, [&](View block) {
       progress.for_parts(block, [&](View part) { core::for_contiguous_pieces(part, [&](View piece) { append_piece(piece); }); });
     });
+  }
+
+  void append(Source& source) {
+    if (const std::optional<DType> given = source.type(); given && !is_integer(*given) && !mixed) {
+      settle(*given);
+      *given == DType::float64 ? append_terms(source, *given, doubles) : append_terms(source, *given, floats);
+    }
+    while (const std::optional<Array> view = source.next()) append(*view);
+    require_one_column(source);
   }
 
   Value value() const {
@@ -233,6 +259,28 @@ struct Product::State {
     queue.plans().give_back(product_tree::product_name(given, skip(), options.tuning), std::move(tiles));
   }
 
+  // The values of a formula, where the source has one.
+  template <class T>
+  void append_terms(Source& source, DType given, core::Tree<T>& tree) {
+    const core::DefaultFloatEnvironment environment;
+    const auto begin = [&](std::uint64_t size) {
+      note(given);
+      report.variant = "tree";
+      report.bytes += size * size_of(given);
+    };
+    if (const auto terms = statistics::terms_of(source, device)) {
+      begin(terms->size());
+      core::ProgressParts progress(options, source.resident_bytes(), true);
+      const std::uint64_t each = size_of(given), most = progress.wanted() ? core::ProgressParts::kKernelPartBytes / each : ~std::uint64_t{0};
+      product_tree::append_terms(*terms, skip(), options.tuning, most, tree, report, [&](std::uint64_t count) { progress.add(count * each); });
+    } else if (tree.size() == 0) {
+      const auto host = statistics::host_terms_of(source, device, options);
+      if (!host) return;
+      begin(host->size());
+      on_cpu(host->bytes(), [&](std::uint32_t threads) { product_tree::append_terms_of_host(*host, skip(), threads, tree); });
+    }
+  }
+
   void append_piece(View data) {
     if (data.size() == 0) return;
     note(data.type());
@@ -247,8 +295,8 @@ struct Product::State {
   }
 
   template <class Work>
-  void on_cpu(View data, const Work& work) {
-    const std::uint32_t threads = core::thread_count(data.bytes(), options.tuning.threads);
+  void on_cpu(std::uint64_t bytes, const Work& work) {
+    const std::uint32_t threads = core::thread_count(bytes, options.tuning.threads);
     const auto start = std::chrono::steady_clock::now();
     work(threads);
     report.seconds += product_tree::seconds_since(start);
@@ -257,7 +305,7 @@ struct Product::State {
 
   void append_integers(View data) {
     if (on_kernels()) return product_tree::multiply_on_device(data, device.implementation(), options.tuning, integer, report);
-    on_cpu(data, [&](std::uint32_t threads) { product_tree::multiply(data, threads, integer); });
+    on_cpu(data.bytes(), [&](std::uint32_t threads) { product_tree::multiply(data, threads, integer); });
   }
 
   // Once a number is not an integer, the product is one of doubles.
@@ -288,7 +336,7 @@ struct Product::State {
       product_tree::append(data, skip(), level, tree,
                            [&](View whole) { append_on_device(whole, queue, skip(), options.tuning, tree, report); });
     } else {
-      on_cpu(data, [&](std::uint32_t threads) {
+      on_cpu(data.bytes(), [&](std::uint32_t threads) {
         product_tree::append(data, skip(), kBlockLevel, tree, [&](View whole) { append_blocks(whole, skip(), threads, tree); });
       });
     }
@@ -301,6 +349,7 @@ Product& Product::operator=(Product&&) noexcept = default;
 Product::~Product() = default;
 
 void Product::append(const Array& data) { state_->append(data); }
+void Product::append(Source& source) { state_->append(source); }
 Value Product::value() const { return state_->value(); }
 std::string Product::digits() const { return state_->digits(); }
 const Report& Product::report() const noexcept { return state_->report; }
@@ -316,8 +365,7 @@ Value product(const Array& data, const Options& options) {
 
 Value product(Source& source, const Options& options) {
   Product product(device::on(device::device_for(source, options), options), source.type());
-  while (const std::optional<Array> view = source.next()) product.append(*view);
-  require_one_column(source);
+  product.append(source);
   if (options.report != nullptr) *options.report = product.report();
   return product.value();
 }

@@ -7,11 +7,13 @@
 #include "device/kernels/program.hpp"
 #include "device/memory/run.hpp"
 #include "product/integer_product.hpp"
+#include "reduce/term.hpp"
 
 #include <samesum/reduce.hpp>
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -37,13 +39,22 @@ TileShape tile_shape(const DeviceInfo& info, const Tuning& tuning);
 /// The product of floats in device memory: whole tiles of 2^level leaves each, prepared once and launched any number of times.
 class DeviceProduct {
  public:
-  /// @throws Error (usage) for a group size that the device cannot run; Error (device) where it lacks a capability that determines bits.
-  DeviceProduct(device::Device& device, DType type, bool skip, const Tuning& options);
+  /// `term`: of the values of a formula instead. @throws Error (usage) for a group size that the device cannot run; Error (device) where it
+  /// lacks a capability that determines bits.
+  DeviceProduct(device::Device& device, DType type, bool skip, const Tuning& options, const statistics::TermCode* term = nullptr);
 
   int level() const noexcept;  ///< of a tile
   /// Enqueues the products of `tiles` whole tiles of `data` from byte `offset` on, a multiple of 16 by its address; they begin at leaf
   /// `position`, a multiple of a tile. Where there are many and the position allows it, their products are reduced on the device too.
   void launch(const device::Memory& data, std::uint64_t tiles, std::uint64_t position, std::uint64_t offset = 0);
+  /// The same of a formula's values, behind the term's head. use() has its code before.
+  void launch(const statistics::Term& term, std::uint64_t tiles, std::uint64_t position);
+  void use(const statistics::TermCode& term);
+  /// Appends less than a tile of a formula's values, from position `first` of the term on.
+  template <class T>
+  void append_leaves(const statistics::Term& term, std::uint64_t first, std::uint64_t count, Tree<T>& tree);
+  /// How many leaves are missing to whole tiles.
+  std::uint64_t leaves_before_tile(std::uint64_t leaves) const noexcept { return (0 - leaves) & ((std::uint64_t{1} << level()) - 1); }
   /// Enqueues the products of whole tiles from byte `offset` on, a multiple of 16 by its address, to the beginning of `to`.
   void launch_tiles(const device::Memory& data, std::uint64_t offset, std::uint64_t tiles, const device::Memory& to);
   /// Waits for the last launch, and appends its products.
@@ -60,14 +71,20 @@ class DeviceProduct {
     int level = 0;
   };
   Stage& stage(std::size_t index, std::uint64_t count, int level);
+  void launch_any(std::vector<device::Argument> data, std::uint64_t tiles, std::uint64_t position);
+  static std::vector<device::Argument> arguments_of(const statistics::Term& term);
 
   device::Device& device_;
   DType type_;
+  bool skip_;
   std::uint32_t group_size_;
   std::uint32_t loads_;  // 16-byte loads of a work-item in a tile
   std::uint32_t groups_;
   device::Kernel kernel_;        // elements to products
   device::Kernel again_kernel_;  // products to products
+  device::Kernel leaves_kernel_;  // of a formula
+  std::string term_;              // its code
+  device::Memory leaves_;
   std::vector<Stage> stages_;
   std::size_t used_stages_ = 0;
 };
@@ -85,6 +102,11 @@ void append_on_device(View data, device::Device& device, bool skip, const Tuning
 /// Appends whole tiles of an array on the device, which follow one another from a multiple of 16 bytes on.
 template <class T>
 void append_on_device(const device::Run& data, device::Device& device, DeviceProduct& product, Tree<T>& tree, Report& report);
+
+/// Appends the values of a formula of floats, which kernels compute; done(positions) after each launch, of `most` or fewer.
+template <class T>
+void append_terms(statistics::Terms& terms, bool skip, const Tuning& options, std::uint64_t most, Tree<T>& tree, Report& report,
+                  const std::function<void(std::uint64_t)>& done);
 
 /// Products of integers on a device: a record for each group, which computes 64 bits.
 class IntegerProducts {
@@ -120,6 +142,7 @@ void multiply_on_device(const device::Run& data, DType type, const samesum::Devi
                         Report& report);
 
 /// The sources of the kernels, for integers and floats (entry `product`).
-device::Source product_source(DType type, bool skip, std::uint32_t group_size, std::uint32_t loads);
+device::Source product_source(DType type, bool skip, std::uint32_t group_size, std::uint32_t loads,
+                              const statistics::TermCode* term = nullptr);
 
 }  // namespace samesum::product_tree

@@ -54,22 +54,46 @@ TileShape tile_shape(const DeviceInfo& info, const Tuning& tuning) {
   return {choose_group_size(info, tuning.group_size), info.is_cpu ? kCpuLoads : kLoads};
 }
 
-device::Source product_source(DType type, bool skip, std::uint32_t group_size, std::uint32_t loads) {
-  device::Source source{{"device/cache_policy.h", "reduce/device/elements.h", "product/product.cl"}, reduction::element_defines(type)};
-  reduction::add_defines(source, {{"SKIP", skip}, {"GROUP_SIZE", group_size}, {"LOADS", loads}});
+device::Source product_source(DType type, bool skip, std::uint32_t group_size, std::uint32_t loads, const statistics::TermCode* term) {
+  device::Source source{{"device/cache_policy.h", "reduce/device/elements.h"}, reduction::element_defines(type)};
+  reduction::add_defines(source, {{"SKIP", skip}, {"GROUP_SIZE", group_size}, {"LOADS", loads}, {"TERM", term != nullptr}});
+  if (term == nullptr) {
+    source.files.emplace_back("product/product.cl");
+    return source;
+  }
+  reduction::add_defines(source, {{"CACHED", 0}});
+  source.files.emplace_back("reduce/device/walk.h");
+  source.files.insert(source.files.end(), term->files.begin(), term->files.end());
+  source.text = term->text;
+  source.after = {"product/product.cl"};
   return source;
 }
 
-DeviceProduct::DeviceProduct(device::Device& device, DType type, bool skip, const Tuning& options)
+DeviceProduct::DeviceProduct(device::Device& device, DType type, bool skip, const Tuning& options, const statistics::TermCode* term)
     : device_(device),
       type_(type),
+      skip_(skip),
       group_size_(tile_shape(device.info(), options).group_size),
       loads_(tile_shape(device.info(), options).loads) {
   require(device.info(), is_wide(type) ? Capability::fp64 : Capability::denormals);
-  kernel_ = device::build(device, product_source(type, skip, group_size_, loads_), "product");
+  // A load of values takes one of each array, so fewer are in flight.
+  if (term != nullptr && !device.info().is_cpu) loads_ = term->long_code || term->arrays > 3 ? 2 : term->arrays > 1 ? 4 : kLoads;
+  if (term == nullptr) {
+    kernel_ = device::build(device, product_source(type, skip, group_size_, loads_), "product");
+  } else {
+    use(*term);
+  }
   again_kernel_ =
       device::build(device, product_source(is_wide(type) ? DType::float64 : DType::float32, false, group_size_, loads_), "product");
   groups_ = choose_groups(device, kernel_, group_size_, options.groups);
+}
+
+void DeviceProduct::use(const statistics::TermCode& term) {
+  if (term.text == term_) return;
+  const device::Source source = product_source(type_, skip_, group_size_, loads_, &term);
+  kernel_ = device::build(device_, source, "product");
+  leaves_kernel_ = device::build(device_, source, "product_leaves");
+  term_ = term.text;
 }
 
 int DeviceProduct::level() const noexcept { return std::countr_zero(group_size_ * loads_ * elements_per_load(type_)); }
@@ -88,22 +112,49 @@ DeviceProduct::Stage& DeviceProduct::stage(std::size_t index, std::uint64_t coun
 }
 
 void DeviceProduct::launch(const device::Memory& data, std::uint64_t tiles, std::uint64_t position, std::uint64_t offset) {
+  launch_any({data, offset}, tiles, position);
+}
+
+void DeviceProduct::launch(const statistics::Term& term, std::uint64_t tiles, std::uint64_t position) {
+  launch_any(arguments_of(term), tiles, position);
+}
+
+std::vector<device::Argument> DeviceProduct::arguments_of(const statistics::Term& term) {
+  std::vector<device::Argument> arguments = term.arguments;
+  arguments.emplace_back(term.row_length);
+  arguments.emplace_back(term.head);
+  return arguments;
+}
+
+template <class T>
+void DeviceProduct::append_leaves(const statistics::Term& term, std::uint64_t first, std::uint64_t count, Tree<T>& tree) {
+  if (count == 0) return;
+  if (leaves_.bytes < count * sizeof(T)) leaves_ = device_.allocate((std::uint64_t{1} << level()) * sizeof(T));
+  std::vector<device::Argument> arguments = arguments_of(term);
+  arguments.insert(arguments.end(), {first, count, leaves_});
+  device_.launch(leaves_kernel_, {static_cast<std::uint32_t>((count + group_size_ - 1) / group_size_), group_size_}, arguments);
+  std::vector<T> leaves(count);
+  device_.read(leaves_, 0, leaves.data(), count * sizeof(T));
+  for (const T leaf : leaves) tree.append(leaf);
+}
+
+void DeviceProduct::launch_any(std::vector<device::Argument> data, std::uint64_t tiles, std::uint64_t position) {
   constexpr std::uint64_t kFew = 8192;  // products, which the host multiplies
   const int again_bits = std::countr_zero(group_size_ * loads_ * elements_per_load(is_wide(type_) ? DType::float64 : DType::float32));
-  device::Memory from = data;
   int at = level();
   used_stages_ = 0;
   if (tiles == 0) return;
   for (std::size_t index = 0;; ++index) {
     Stage& to = stage(index, tiles, at);
-    const device::Argument arguments[] = {from, index == 0 ? offset : std::uint64_t{0}, tiles, to.products};
+    std::vector<device::Argument> arguments = std::move(data);
+    arguments.insert(arguments.end(), {tiles, to.products});
     device_.launch(index == 0 ? kernel_ : again_kernel_, {reduction::groups_for(tiles, groups_), group_size_}, arguments);
     const bool aligned = position % (std::uint64_t{1} << (at + again_bits)) == 0;
     if (tiles <= kFew || !aligned) return;
     tiles >>= again_bits;
     at += again_bits;
     to.reduced = tiles << again_bits;
-    from = to.products;
+    data = {to.products, std::uint64_t{0}};
   }
 }
 
@@ -150,6 +201,42 @@ void append_on_device(const device::Run& data, device::Device& device, DevicePro
   report.configuration = product.text();
 }
 
+template <class T>
+void append_terms(statistics::Terms& terms, bool skip, const Tuning& options, std::uint64_t most, Tree<T>& tree, Report& report,
+                  const std::function<void(std::uint64_t)>& done) {
+  device::Device& device = terms.device();
+  const device::Lock lock(device.mutex());
+  const device::Mark start = report.device.empty() ? device::Mark{} : device.mark();
+  std::shared_ptr<DeviceProduct> product;
+  std::string name;
+  most = terms.part_size(most);
+  for (std::uint64_t first = 0; first < terms.size(); first += most) {
+    const std::uint64_t count = std::min(most, terms.size() - first);
+    // Tiles begin at multiples of their size in the tree. How large they are follows from the code alone.
+    std::uint32_t head = 0;
+    if (product) head = static_cast<std::uint32_t>(std::min(product->leaves_before_tile(tree.size()), count));
+    statistics::Term term = terms.part(first, count, head, lock);
+    if (!product) {
+      name = fmt::format("{} of {}", product_name(terms.type(), skip, options), term.code.text);
+      product = device.plans().take_or<DeviceProduct>(
+          name, [&] { return std::make_shared<DeviceProduct>(device, terms.type(), skip, options, &term.code); });
+      head = static_cast<std::uint32_t>(std::min(product->leaves_before_tile(tree.size()), count));
+      if (head != 0) term = terms.part(first, count, head, lock);
+    }
+    product->use(term.code);
+    product->append_leaves(term, 0, head, tree);
+    const std::uint64_t tiles = (count - head) >> product->level(), whole = tiles << product->level();
+    product->launch(term, tiles, tree.size());
+    if (tiles != 0) product->collect(tree);
+    product->append_leaves(term, head + whole, count - head - whole, tree);
+    terms.check(lock);
+    done(count);
+  }
+  if (!report.device.empty()) report.seconds += device.seconds_between(start, device.mark());
+  report.configuration = product->text();
+  device.plans().give_back(name, std::move(product));
+}
+
 std::string product_name(DType type, bool skip, const Tuning& options) {
   return fmt::format("product {} {} {} {}", name_of(type), skip, options.group_size, options.groups);
 }
@@ -159,6 +246,10 @@ std::shared_ptr<DeviceProduct> take_product(device::Device& device, DType type, 
                                                [&] { return std::make_shared<DeviceProduct>(device, type, skip, options); });
 }
 
+template void append_terms<float>(statistics::Terms&, bool, const Tuning&, std::uint64_t, Tree<float>&, Report&,
+                                  const std::function<void(std::uint64_t)>&);
+template void append_terms<double>(statistics::Terms&, bool, const Tuning&, std::uint64_t, Tree<double>&, Report&,
+                                   const std::function<void(std::uint64_t)>&);
 template void DeviceProduct::collect<float>(Tree<float>&);
 template void DeviceProduct::collect<double>(Tree<double>&);
 template void append_on_device<float>(View, device::Device&, bool, const Tuning&, Tree<float>&, Report&);

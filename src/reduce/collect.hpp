@@ -58,9 +58,4 @@ Statistics collect_terms(Terms& terms, const CollectOptions& options, std::uint6
 /// Positions of a launch: all, or as many as are taken between two calls of a progress function.
 std::uint64_t positions_of_launch(const Terms& terms, bool progress);
 
-/// The terms of a source, where work on it is done on the device where they lie; else null.
-std::unique_ptr<Terms> terms_of(Source& source, const Device& device);
-/// The same of host memory, for the CPU's loops; null where a progress function is to be called.
-std::unique_ptr<HostTerms> host_terms_of(Source& source, const Device& device, const Options& options);
-
 }  // namespace samesum::statistics

@@ -4,12 +4,14 @@
 
 #include "device/device.hpp"
 
+#include <samesum/options.hpp>
 #include <samesum/source.hpp>
 #include <samesum/types.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -49,8 +51,9 @@ class Terms {
   virtual device::Device& device() const = 0;
   /// Positions of the largest part of `most` or fewer; of whole rows, one at least.
   virtual std::uint64_t part_size(std::uint64_t most) const = 0;
-  /// Those from number `first` on. Valid until the next call.
-  virtual Term part(std::uint64_t first, std::uint64_t count, const device::Lock&) = 0;
+  /// Those from number `first` on. Valid until the next call. `head`: that many positions before the first load; without it, as the
+  /// arrays are aligned.
+  virtual Term part(std::uint64_t first, std::uint64_t count, std::optional<std::uint32_t> head, const device::Lock&) = 0;
   /// After the launches of the last part: waits for them. @throws Error (no_answer) where a position has no value.
   virtual void check(const device::Lock&) = 0;
 };
@@ -85,5 +88,10 @@ class TermSource : public Source {
   /// Its terms, if its numbers have not been asked for yet and a kernel can compute them; else null. After that next() gives nothing.
   virtual std::unique_ptr<Terms> take_terms() = 0;
 };
+
+/// The terms of a source, where work on it is done on the device where they lie; else null.
+std::unique_ptr<Terms> terms_of(Source& source, const Device& device);
+/// The same of host memory, for the CPU's loops; null where a progress function is to be called.
+std::unique_ptr<HostTerms> host_terms_of(Source& source, const Device& device, const Options& options);
 
 }  // namespace samesum::statistics

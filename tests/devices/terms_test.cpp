@@ -11,6 +11,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <string>
 #include <vector>
@@ -48,6 +49,11 @@ Array on(const Device& device, const std::vector<T>& values, std::uint64_t offse
   return Array(buffer, values.size(), Array(values).type(), offset);
 }
 
+bool same_bits(const Value& a, const Value& b) {
+  const double one = a.as_double(), other = b.as_double();
+  return a.type == b.type && std::memcmp(&one, &other, sizeof one) == 0;
+}
+
 void check(const char* text, const std::vector<FormulaInput>& host, const std::vector<FormulaInput>& there, const Device& device) {
   SCOPED_TRACE(device.info().selector + ", " + text);
   const Formula formula(text);
@@ -61,6 +67,37 @@ void check(const char* text, const std::vector<FormulaInput>& host, const std::v
   const Fields all{true, true, true, true}, moments{false, true, true, false}, ends{true, false, false, false};
   EXPECT_EQ(accumulate(*map(formula, there, parameters)), total);
   EXPECT_EQ(collect(*map(formula, there, parameters), all), collect(values, all));
+  // Edges at which no value's slot is doubtful, and some at values that occur.
+  std::vector<double> few{-1e9, -1, 0, 0x1p-40, 1, 1e9}, many;
+  for (int k = -3000; k < 3000; ++k) many.push_back(k / 64.0);
+  const Bins even = Bins::even(-50, 50, 100);
+  for (const Bins& bins : {even, Bins::between(few), Bins::between(many)}) {
+    const Histogram counted = histogram(values, bins);
+    EXPECT_EQ(histogram(*map(formula, there, parameters), bins), counted);
+    if (device.info().has(Capability::kernels)) continue;
+    EXPECT_EQ(histogram(*map(formula, host, parameters), bins, {.device = device}), counted);
+  }
+  // Integers' products overflow: floats alone.
+  if (!is_integer(values.type())) {
+    for (const NanPolicy nan : {NanPolicy::propagate, NanPolicy::skip}) {
+      Options options;
+      options.device = device;
+      options.nan = nan;
+      const Value multiplied = product(values, Options{.nan = nan});
+      EXPECT_TRUE(same_bits(product(*map(formula, there, parameters), options), multiplied));
+      // Behind other elements, so that tiles begin within the formula's values.
+      Product behind(options, values.type()), expected(Options{.nan = nan}, values.type());
+      const std::vector<double> doubles(5, 1.25);
+      const std::vector<float> floats(5, 1.25f);
+      const Array first = values.type() == DType::float64 ? Array(doubles) : Array(floats);
+      behind.append(first);
+      expected.append(first);
+      expected.append(values);
+      const auto source = map(formula, there, parameters);
+      behind.append(*source);
+      EXPECT_TRUE(same_bits(behind.value(), expected.value()));
+    }
+  }
   if (device.info().has(Capability::kernels)) return;
   EXPECT_EQ(accumulate(*map(formula, host, parameters), {.device = device}), total);
   EXPECT_EQ(collect(*map(formula, host, parameters), moments), collect(values, moments));
@@ -106,6 +143,22 @@ TEST(TermsTest, StridesAndBroadcasts) {
   }
 }
 
+// Sizes around blocks, tiles and groups, and factors whose product is neither 0 nor infinite.
+TEST(TermsTest, SizesOfProductsAndHistograms) {
+  hard::Random random(5);
+  for (const std::uint64_t size : {1u, 3u, 1023u, 1025u, 4096u, 8193u, 300001u}) {
+    std::vector<float> x(size), y(size);
+    for (float& value : x) value = 1 + static_cast<float>(random.below(1 << 20)) * 0x1p-40f * (random.bits() % 2 == 0 ? 1.0f : -1.0f);
+    for (float& value : y) value = random.bits() % 2 == 0 ? 1.5f : 1 / 1.5f;
+    if (size > 5) x[5] = std::numeric_limits<float>::quiet_NaN();
+    for (const Device& device : test::devices()) {
+      const Array a = on(device, x, 4), b = on(device, y, 8);
+      check("x*y", {{"x", x}, {"y", y}}, {{"x", a}, {"y", b}}, device);
+      check("y > 1 ? x : 1/x", {{"x", x}, {"y", y}}, {{"x", a}, {"y", b}}, device);
+    }
+  }
+}
+
 TEST(TermsTest, FailuresNameTheElement) {
   std::vector<std::int32_t> n(200 * 300, 3);
   n[150 * 300 + 7] = n[199 * 300] = 0;
@@ -115,6 +168,14 @@ TEST(TermsTest, FailuresNameTheElement) {
     for (const Array& data : {there, there.transposed().transposed(), matrix}) {
       try {
         accumulate(*map("12/n", {{"n", data}}), {.device = device});
+        ADD_FAILURE() << device.info().selector;
+      } catch (const Error& error) {
+        const std::string what = error.what();
+        EXPECT_NE(what.find("division by zero"), std::string::npos) << what;
+        EXPECT_NE(what.find("150"), std::string::npos) << what;
+      }
+      try {
+        histogram(*map("12/n", {{"n", data}}), Bins::even(0, 10, 10), {.device = device});
         ADD_FAILURE() << device.info().selector;
       } catch (const Error& error) {
         const std::string what = error.what();

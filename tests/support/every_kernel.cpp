@@ -283,6 +283,23 @@ void build_formulas(device::Device& device) {
   term("x*z + i", {x, z}, {Reading::loads, Reading::rows}, {true, true, true, true});
   term("12/n + m", {n, m}, {Reading::loads, Reading::strided}, {false, true, true, false});
   term("x > h", {x}, {Reading::loads}, {true, true, false, false});
+  // As samples of histograms and factors of products.
+  const auto counted = [&](const char* text, const FormulaInput& input, Reading reading) {
+    const formula::Program one = formula::resolve(Formula(text).tree(), {input, z}, {{"h", 0.5}});
+    std::vector<DType> read;
+    for (const formula::InputComponent& use : one.inputs) read.push_back((use.input == 0 ? input : z).array.type());
+    const statistics::TermCode code = formula::term_code(one, read, std::vector<Reading>(read.size(), reading));
+    for (const std::uint64_t bins : {256, 20000, 1 << 20}) {
+      const binning::Plan plan(Bins::even(0, 1 << 30, bins), code.type);
+      binning::DeviceHistogram(device, {&plan}, 1 << 28, 0, &code);
+      if (plan.by_value()) break;
+    }
+    if (!is_integer(code.type)) product_tree::DeviceProduct(device, code.type, false, {}, &code);
+  };
+  counted("x*h", x, Reading::loads);
+  counted("x*z", x, Reading::rows);
+  counted("12/n", n, Reading::strided);
+  counted("x > h", x, Reading::loads);
   const formula::Program leaf = formula::resolve(Formula("(x, x*z)").tree(), {x, z}, {});
   const Operator op{Formula("(a[0] + b[0], max(a[1], b[1]))")};
   const DType states[] = {DType::float32, DType::float64}, leaves[] = {DType::float32, DType::float32, DType::float64};

@@ -154,7 +154,7 @@ Evaluator::Evaluator(const Program& program, std::span<const Value> parameters)
   }
 }
 
-std::optional<Failure> Evaluator::run(std::span<const Column> columns, std::uint64_t position, std::size_t count) {
+std::optional<Failure> Evaluator::run(std::span<const Column> columns, std::uint64_t position, std::size_t count, void* to) {
   for (const std::uint32_t node : input_nodes_) {
     const Scalar type = program_.nodes[node].type;
     const Column& column = columns[program_.nodes[node].bits];
@@ -168,12 +168,14 @@ std::optional<Failure> Evaluator::run(std::span<const Column> columns, std::uint
     for (std::size_t k = 0; k < count; ++k) all[k] = static_cast<std::int64_t>(position + k);
   }
   std::uint32_t faults = 0;
+  const bool to_caller = to != nullptr && !steps_.empty() && steps_.back().node == program_.results[0];
   for (const Step& step : steps_) {
     const Node& node = program_.nodes[step.node];
     const void* from[3] = {values_[node.from[0]], values_[node.from[1]], values_[node.from[2]]};
-    step.loop(from, step.to, count, faults, nullptr);
+    step.loop(from, to_caller && &step == &steps_.back() ? to : step.to, count, faults, nullptr);
   }
   for (std::size_t k = 0; k < results_.size(); ++k) results_[k] = values_[program_.results[k]];
+  if (to_caller) results_[0] = to;
   if (faults == 0 || !program_.may_fail) return std::nullopt;
   // Something failed; whether its value was wanted is another question. Operands may have been overwritten, so all is done again.
   if (faults_.empty()) {

@@ -60,8 +60,12 @@ class Evaluator {
 
   /// The values at the next `count` positions (1 to kBlock), the first of which has the index `position`. `columns` are those of
   /// Program::inputs, from that position on. Afterwards results() are valid until the next call. Returns the first failure, if there is
-  /// one: then the values are not to be used.
-  std::optional<Failure> run(std::span<const Column> columns, std::uint64_t position, std::size_t count);
+  /// one: then the values are not to be used. `to`, for a program of one result: where its values are written, if an operation gives them;
+  /// results() says where they are.
+  std::optional<Failure> run(std::span<const Column> columns, std::uint64_t position, std::size_t count, void* to);
+  std::optional<Failure> run(std::span<const Column> columns, std::uint64_t position, std::size_t count) {
+    return run(columns, position, count, nullptr);
+  }
 
   /// Of each result of the program `count` numbers of its type, one after the other. NaNs are as the operations left them: canonical()
   /// gives the promised one.

@@ -200,7 +200,7 @@ class FormulaTerms final : public statistics::Terms {
     return std::max<std::uint64_t>(std::min(most, most_) / rows, 1) * rows;
   }
 
-  Term part(std::uint64_t first, std::uint64_t count, const device::Lock& lock) override {
+  Term part(std::uint64_t first, std::uint64_t count, std::optional<std::uint32_t> wanted_head, const device::Lock& lock) override {
     device::Device& device = device_.implementation();
     first_ = first;
     now_.clear();
@@ -220,7 +220,7 @@ class FormulaTerms final : public statistics::Terms {
     term.row_length = std::max<std::uint64_t>(row_length_, 1);
     const std::uint64_t in_load = 16 / size_of(type());
     std::vector<Reading> readings;
-    std::optional<std::uint64_t> head;
+    std::optional<std::uint64_t> head = wanted_head;
     for (std::size_t k = 0; k < now_.size(); ++k) {
       const std::uint64_t element = size_of(types_[k]), load = std::min<std::uint64_t>(16, in_load * element);
       const std::uint64_t beyond = (device.misalignment(now_[k].memory) + now_[k].offset) % load;

@@ -3,6 +3,7 @@
 #include "core/array/pack.hpp"
 #include "core/chunks.hpp"
 #include "histogram/cpu/slots.hpp"
+#include "reduce/cpu/term_blocks.hpp"
 
 #include <tbb/info.h>
 
@@ -21,47 +22,71 @@ constexpr std::size_t kBlock = 512;                             // samples whose
 
 using Totals = std::vector<std::uint64_t>;
 
-std::uint32_t thread_count(View data, std::uint32_t wanted, std::uint64_t slots) {
-  const std::uint64_t most = std::min(data.bytes() / kThreadBytes, data.size() / (2 * slots + 1));  // at most as many counters as samples
+std::uint32_t thread_count(std::uint64_t bytes, std::uint64_t size, std::uint32_t wanted, std::uint64_t slots) {
+  const std::uint64_t most = std::min(bytes / kThreadBytes, size / (2 * slots + 1));  // at most as many counters as samples
   if (wanted == 1 || most <= 1) return 1;
   const std::uint64_t threads = wanted != 0 ? wanted : static_cast<std::uint32_t>(tbb::info::default_concurrency());
   return static_cast<std::uint32_t>(std::min(threads, most));
 }
 
-// Each thread's `Counter` counts chunks by add(from, count) and moves its counts to the totals by empty(totals).
-template <class Make>
-Totals count_with(View data, std::uint64_t unit, std::uint64_t totals, std::uint32_t threads, const Make& make) {
-  const std::uint64_t chunk = std::max<std::uint64_t>(core::kMaxChunkBytes / size_of(data.type()) / unit, 1) * unit;
-  struct Task {
-    Totals total;
-    std::optional<decltype(make())> counter;  // created by the thread that uses it, with its first chunk
-    std::uint64_t since = 0;                  // samples since it was emptied
-    std::vector<std::byte> packed;
-  };
-  std::vector<Task> tasks(threads);
-  core::for_chunks(data.size(), threads, chunk, [&](std::uint32_t index, std::uint64_t first, std::uint64_t count) {
-    Task& task = tasks[index];
-    if (!task.counter) {
-      task.total.resize(totals);
-      task.counter.emplace(make());
-      if (!data.contiguous()) task.packed.resize(std::min(chunk, data.size()) * size_of(data.type()));
+// The counts of a thread: its `Counter` counts chunks by add(from, count) and moves its counts to the totals by empty(totals).
+template <class Counter>
+struct Task {
+  Totals total;
+  std::optional<Counter> counter;  // created by the thread that uses it, with its first chunk
+  std::uint64_t since = 0;         // samples since it was emptied
+  std::vector<std::byte> packed;
+
+  template <class Make>
+  void add(const void* from, std::uint64_t count, std::uint64_t totals, const Make& make) {
+    if (!counter) {
+      total.resize(totals);
+      counter.emplace(make());
     }
-    if (task.since + count > kMaxCounted) {
-      task.counter->empty(task.total);
-      task.since = 0;
+    if (since + count > kMaxCounted) {
+      counter->empty(total);
+      since = 0;
     }
-    task.since += count;
-    View part = data.part(first, count);
-    if (!data.contiguous()) part = core::pack_here(part, task.packed.data());
-    task.counter->add(static_cast<const std::byte*>(part.data()), count);
-  });
+    since += count;
+    counter->add(static_cast<const std::byte*>(from), count);
+  }
+};
+
+template <class Counter>
+Totals sum_of(std::vector<Task<Counter>>& tasks, std::uint64_t totals) {
   Totals sum(totals);
-  for (Task& task : tasks) {
+  for (Task<Counter>& task : tasks) {
     if (!task.counter) continue;
     task.counter->empty(task.total);
     for (std::uint64_t k = 0; k < totals; ++k) sum[k] += task.total[k];
   }
   return sum;
+}
+
+template <class Make>
+Totals count_with(View data, std::uint64_t unit, std::uint64_t totals, std::uint32_t threads, const Make& make) {
+  const std::uint64_t chunk = std::max<std::uint64_t>(core::kMaxChunkBytes / size_of(data.type()) / unit, 1) * unit;
+  std::vector<Task<decltype(make())>> tasks(threads);
+  core::for_chunks(data.size(), threads, chunk, [&](std::uint32_t index, std::uint64_t first, std::uint64_t count) {
+    auto& task = tasks[index];
+    View part = data.part(first, count);
+    if (!part.contiguous()) {
+      task.packed.resize(std::min(chunk, data.size()) * size_of(data.type()));
+      part = core::pack_here(part, task.packed.data());
+    }
+    task.add(part.data(), count, totals, make);
+  });
+  return sum_of(tasks, totals);
+}
+
+template <class Make>
+Totals count_with(statistics::HostTerms& terms, std::uint64_t, std::uint64_t totals, std::uint32_t threads, const Make& make) {
+  std::vector<Task<decltype(make())>> tasks(threads);
+  terms.prepare(threads);
+  statistics::for_term_blocks(terms, threads, [&](std::uint32_t index, const std::byte* block, std::uint64_t, std::uint64_t count) {
+    tasks[index].add(block, count, totals, make);
+  });
+  return sum_of(tasks, totals);
 }
 
 class ByteCounter {
@@ -176,7 +201,7 @@ class SlotCounter {
 }  // namespace
 
 std::vector<std::uint64_t> count_bytes_on_cpu(View data, std::uint32_t channels, std::uint32_t threads, std::uint32_t* used) {
-  const std::uint32_t count = thread_count(data, threads, 256);
+  const std::uint32_t count = thread_count(data.bytes(), data.size(), threads, 256);
   if (used != nullptr) *used = count;
   if (channels == 1) return count_with(data, 1, 256, count, [] { return ByteCounter(); });
   const std::uint64_t totals = std::uint64_t{256} * channels;
@@ -185,15 +210,33 @@ std::vector<std::uint64_t> count_bytes_on_cpu(View data, std::uint32_t channels,
   return count_with(data, 4, totals, count, [] { return ChannelCounter<4>(); });
 }
 
-std::vector<std::uint64_t> count_on_cpu(View data, const Plan& plan, std::uint32_t threads, std::uint32_t* used) {
-  if (size_of(plan.type()) == 1)
-    return plan.fold(count_bytes_on_cpu(View(data.data(), data.size(), DType::uint8, data.stride()), 1, threads, used));
-  const std::uint64_t slots = plan.by_value() ? 65536 : plan.slots();
-  const std::uint32_t count = thread_count(data, threads, slots);
-  if (used != nullptr) *used = count;
-  if (plan.by_value()) return plan.fold(count_with(data, 1, slots, count, [] { return PatternCounter(); }));
+namespace {
+
+// Of samples in memory, or of a formula's.
+template <class Samples>
+Totals slots_of(Samples&& samples, const Plan& plan, std::uint32_t threads) {
+  if (size_of(plan.type()) == 1) return plan.fold(count_with(samples, 1, 256, threads, [] { return ByteCounter(); }));
+  if (plan.by_value()) return plan.fold(count_with(samples, 1, 65536, threads, [] { return PatternCounter(); }));
   const SlotFinder finder(plan);
-  return count_with(data, 1, slots, count, [&] { return SlotCounter(finder); });
+  return count_with(samples, 1, plan.slots(), threads, [&] { return SlotCounter(finder); });
+}
+
+std::uint64_t counters_of(const Plan& plan) {
+  return size_of(plan.type()) == 1 ? 256 : plan.by_value() ? 65536 : plan.slots();
+}
+
+}  // namespace
+
+std::vector<std::uint64_t> count_on_cpu(View data, const Plan& plan, std::uint32_t threads, std::uint32_t* used) {
+  const std::uint32_t count = thread_count(data.bytes(), data.size(), threads, counters_of(plan));
+  if (used != nullptr) *used = count;
+  return slots_of(data, plan, count);
+}
+
+std::vector<std::uint64_t> count_on_cpu(statistics::HostTerms& terms, const Plan& plan, std::uint32_t threads, std::uint32_t* used) {
+  const std::uint32_t count = thread_count(terms.bytes(), terms.size(), threads, counters_of(plan));
+  if (used != nullptr) *used = count;
+  return slots_of(terms, plan, count);
 }
 
 void count_plainly(View data, double low, double high, std::uint32_t bins, std::uint64_t* counts) {

@@ -4,6 +4,7 @@
 #include "histogram/plan.hpp"
 
 #include "core/view.hpp"
+#include "reduce/term.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -13,6 +14,9 @@ namespace samesum::binning {
 
 /// The slot counts of `data`, on `threads` threads (0: chosen by the size, at most all cores); `used` receives how many.
 std::vector<std::uint64_t> count_on_cpu(View data, const Plan& plan, std::uint32_t threads, std::uint32_t* used = nullptr);
+
+/// The same of a formula's values, which are computed block by block. Its counts by value are folded already.
+std::vector<std::uint64_t> count_on_cpu(statistics::HostTerms& terms, const Plan& plan, std::uint32_t threads, std::uint32_t* used = nullptr);
 
 /// The byte counts of `channels` interleaved channels: 256 for each.
 std::vector<std::uint64_t> count_bytes_on_cpu(View data, std::uint32_t channels, std::uint32_t threads, std::uint32_t* used = nullptr);

@@ -23,7 +23,7 @@ DevicePlan::DevicePlan(device::Device& device, const Plan& plan)
 device::Source DevicePlan::source(std::string_view file, std::vector<std::pair<std::string, std::string>> defines) const {
   const std::size_t bytes = size_of(plan_.type());
   const int element = bytes == 1 ? 0 : bytes == 2 ? 1 : 2 + static_cast<int>(plan_.element());
-  defines.emplace_back("ELEMENT", std::to_string(element));
+  defines.emplace_back("SAMPLE_TYPE", std::to_string(element));
   defines.emplace_back("GUESS", std::to_string(static_cast<int>(guess_)));
   defines.emplace_back("COPY_BITS", "0");
   defines.emplace_back("EDGES_LOCAL", "0");

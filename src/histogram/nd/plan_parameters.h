@@ -1,9 +1,9 @@
 // The plan (slots.cl) as parameters of a kernel, thresholds and trie in global memory. Where patterns are looked up (GUESS 0) the thresholds
 // are the slots of all patterns.
 
-#if ELEMENT == 0
+#if SAMPLE_TYPE == 0
 typedef uchar Sample;
-#elif ELEMENT == 1
+#elif SAMPLE_TYPE == 1
 typedef ushort Sample;
 #else
 typedef Key Sample;

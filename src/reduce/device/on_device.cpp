@@ -96,7 +96,7 @@ void for_terms(Terms& terms, const CollectOptions& options, std::uint64_t most, 
   std::shared_ptr<DevicePass> pass;
   std::string name;
   for (std::uint64_t first = 0; first < terms.size(); first += most) {
-    const Term term = terms.part(first, std::min(most, terms.size() - first), lock);
+    const Term term = terms.part(first, std::min(most, terms.size() - first), {}, lock);
     const std::uint64_t size = device::Plans::size_for(term.count);
     std::string wanted = fmt::format("terms {} {} {} {} {} {} {} {} {}", name_of(term.code.type), size, fields.extrema, fields.sum,
                                      fields.squares, fields.nonzeros, options.group_size, options.groups, term.code.text);
