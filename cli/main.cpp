@@ -38,7 +38,8 @@ int complain(const std::string& message, int code) {
   return code;
 }
 
-// Describing a command takes time that every start would pay for all commands: so if `wanted` names a command, only that one is described.
+// Describing a command takes time that every start would pay for all commands: so if `wanted` names a command, only that one is described,
+// and none for the version.
 void describe(CLI::App& program, Action& action, const std::string& wanted) {
   program.get_formatter()->column_width(24);
   program.get_formatter()->label("SUBCOMMAND", "COMMAND");
@@ -47,6 +48,7 @@ void describe(CLI::App& program, Action& action, const std::string& wanted) {
   program.set_version_flag("-V,--version", std::string("samesum ") + version(), "print the version");
   program.require_subcommand(1);
   program.footer(kFooter);
+  if (wanted == "--version" || wanted == "-V") return;
   for (const auto add : {add_sum,   add_hist,     add_hist2d, add_statistics, add_dot,   add_product,   add_reduce,
                          add_scan,  add_quantile, add_merge,  add_compare,    add_pairs, add_devices,   add_selftest,
                          add_bench, add_tune,     add_warm,   add_kernel,     add_check, add_completion}) {

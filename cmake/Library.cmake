@@ -15,6 +15,12 @@ else()
   set(fmt_headers samesum_fmt)
 endif()
 
+# Code that waits for drivers, files and compilers, whatever it does itself: with less optimisation it compiles in two thirds of the time.
+file(GLOB_RECURSE SAMESUM_COLD_SOURCES CONFIGURE_DEPENDS src/barrier/*.cpp src/c/*.cpp src/device/*.cpp src/ladder/*.cpp src/nccl/*.cpp
+     src/selftest/*.cpp src/tuning/*.cpp src/warm/*.cpp)
+list(FILTER SAMESUM_COLD_SOURCES EXCLUDE REGEX "/ladder/ceiling/")  # whose loops are timed
+list(REMOVE_ITEM SAMESUM_CORE_SOURCES ${SAMESUM_COLD_SOURCES})
+
 # samesum_unity(SOURCES…): files of one folder are compiled together, up to eight at a time, as what they include takes most of their time.
 # Those that Highway compiles for several instruction sets take long by themselves, and two of them cannot share one compilation.
 function(samesum_unity)
@@ -33,7 +39,7 @@ function(samesum_unity)
     endif()
   endforeach()
 endfunction()
-samesum_unity(${SAMESUM_CORE_SOURCES} ${SAMESUM_IMAGE_SOURCES})
+samesum_unity(${SAMESUM_CORE_SOURCES} ${SAMESUM_COLD_SOURCES} ${SAMESUM_IMAGE_SOURCES})
 # The kernels' texts are compiled alone, each time that one of them changes.
 set(kernel_files ${CMAKE_CURRENT_BINARY_DIR}/kernel_files.cpp)
 set_source_files_properties(${kernel_files} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
@@ -45,23 +51,33 @@ else()
   set(samesum_kind static)
 endif()
 
-# samesum_part(NAME FILE_NAME SOURCES… LINKS…): what a part links, whoever takes its static library links too.
-function(samesum_part part output)
-  cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "SOURCES;LINKS")
-  add_library(samesum_${part}_objects OBJECT ${arg_SOURCES})
-  set_target_properties(samesum_${part}_objects PROPERTIES POSITION_INDEPENDENT_CODE ON UNITY_BUILD ${SAMESUM_UNITY} UNITY_BUILD_MODE GROUP)
-  target_include_directories(samesum_${part}_objects PRIVATE include src ${HWY_INCLUDE_DIR} ${FAST_FLOAT_INCLUDE_DIR} ${TIFF_INCLUDE_DIRS}
-                                                               ${ZSTD_INCLUDE_DIR})
+# samesum_objects(TARGET SOURCES… LINKS… OPTIONS…)
+function(samesum_objects target)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LINKS;OPTIONS")
+  add_library(${target} OBJECT ${arg_SOURCES})
+  set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON UNITY_BUILD ${SAMESUM_UNITY} UNITY_BUILD_MODE GROUP)
+  target_include_directories(${target} PRIVATE include src ${HWY_INCLUDE_DIR} ${FAST_FLOAT_INCLUDE_DIR} ${TIFF_INCLUDE_DIRS} ${ZSTD_INCLUDE_DIR})
   # Nobody puts functions of his own in place of ours: they may be inlined. Functions have sections of their own, so that linkers leave out
   # those that are not used, though they were compiled with others that are.
-  target_compile_options(samesum_${part}_objects PRIVATE -fno-semantic-interposition -ffunction-sections -fdata-sections)
-  target_link_libraries(samesum_${part}_objects PRIVATE samesum_options ${fmt_headers} nlohmann_json::nlohmann_json ${arg_LINKS})
+  target_compile_options(${target} PRIVATE -fno-semantic-interposition -ffunction-sections -fdata-sections ${arg_OPTIONS})
+  target_link_libraries(${target} PRIVATE samesum_options ${fmt_headers} nlohmann_json::nlohmann_json ${arg_LINKS})
+endfunction()
+
+# samesum_part(NAME FILE_NAME SOURCES… COLD… LINKS…): what a part links, whoever takes its static library links too.
+function(samesum_part part output)
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "SOURCES;COLD;LINKS")
+  samesum_objects(samesum_${part}_objects SOURCES ${arg_SOURCES} LINKS ${arg_LINKS})
+  set(objects $<TARGET_OBJECTS:samesum_${part}_objects>)
+  if(arg_COLD)
+    samesum_objects(samesum_${part}_cold_objects SOURCES ${arg_COLD} LINKS ${arg_LINKS} OPTIONS $<$<CONFIG:Release>:-O1>)
+    list(APPEND objects $<TARGET_OBJECTS:samesum_${part}_cold_objects>)
+  endif()
 
   set(folder ${PROJECT_BINARY_DIR}/${CMAKE_INSTALL_LIBDIR})  # as installed: run paths are the same
   foreach(kind IN ITEMS static shared)
     set(library samesum_${part}_${kind})
     string(TOUPPER ${kind} type)
-    add_library(${library} ${type} $<TARGET_OBJECTS:samesum_${part}_objects>)
+    add_library(${library} ${type} ${objects})
     target_compile_features(${library} PUBLIC cxx_std_20)
     target_include_directories(${library} PUBLIC $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/include>)
     if(NOT PROJECT_IS_TOP_LEVEL)  # whose own warnings are not for these
@@ -84,7 +100,7 @@ function(samesum_part part output)
   add_library(samesum::${part} ALIAS samesum_${part}_${samesum_kind})
 endfunction()
 
-samesum_part(core samesum SOURCES ${SAMESUM_CORE_SOURCES} LINKS TBB::tbb Threads::Threads ZLIB::ZLIB zstd ${CMAKE_DL_LIBS})
+samesum_part(core samesum SOURCES ${SAMESUM_CORE_SOURCES} COLD ${SAMESUM_COLD_SOURCES} LINKS TBB::tbb Threads::Threads ZLIB::ZLIB zstd ${CMAKE_DL_LIBS})
 samesum_part(image samesum_image SOURCES ${SAMESUM_IMAGE_SOURCES} LINKS PNG::PNG JPEG::JPEG ${CMAKE_DL_LIBS})
 # What reading images takes of the core's inside, which the core's shared library hides, comes from the static one, and stays hidden.
 target_link_libraries(samesum_image_shared PRIVATE $<TARGET_FILE:samesum_core_static>)
