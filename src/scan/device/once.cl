@@ -201,6 +201,8 @@ void scan_once(GLOBAL const ELEMENT* from, ulong offset, ulong count, GLOBAL ulo
     unknown = finish_items(p, x, bits, stage);
   }
   store_tile(stage, to + to_offset + shift, first, left - shift, shift, starts);
-  if ((unknown & wanted_items(bits, first, left - shift, shift, starts)) == 0) return;
-  if ((atomic_or_global32(drawn, GIVE_UP) & GIVE_UP) == 0) *gave_up = launch;  // the first one
+  if ((unknown & wanted_items(bits, first, left - shift, shift, starts)) != 0) {
+    atomic_or_global32(drawn, GIVE_UP);
+    store_settled_global32(gave_up, launch);  // all store the same
+  }
 }
