@@ -138,6 +138,7 @@ class Device {
   // recordings: launches between begin and end are recorded instead of run, and can be replayed any number of times
   /// False where the device cannot record: then no recording has begun.
   virtual bool begin_recording() { return false; }
+  virtual bool is_recording() { return false; }  // this device, or the caller its stream: what is enqueued may run any number of times
   virtual Recording end_recording() { return {}; }
   virtual void replay(const Recording&) {}
 

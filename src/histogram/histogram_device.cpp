@@ -121,7 +121,7 @@ Configuration choose(const DeviceInfo& info, std::uint64_t local_bytes, const Pr
     if (!guesses_evenly(info, *problem.plan)) {
       const bool by_value = info.has(Capability::denormals);
       chosen.edges_local = true;
-      const bool thresholds_fit = fits(shared);  // while the trie is empty
+      const bool thresholds_fit = fits(shared);                                     // while the trie is empty
       if (thresholds_fit) trie = problem.plan->trie(shared / 4 * 5 / 8, by_value);  // words: somewhat more than half of the memory
       if (!thresholds_fit || !fits(shared)) {
         chosen.edges_local = false;
@@ -244,9 +244,11 @@ void DeviceHistogram::prepare(const statistics::TermCode* term) {
   if (!trie_.words.empty()) words_ = upload(device_, trie_.words);
 }
 
+// Launches that are recorded into a graph may run again and again: they begin with a clear of their own, and leave the spare counts alone.
 void DeviceHistogram::clear() {
-  if (counts_clean_) return;
-  if (spare_clean_) {
+  recorded_ = device_.is_recording();
+  if (counts_clean_ && !recorded_) return;
+  if (spare_clean_ && !recorded_) {
     std::swap(counts_, spare_);
     spare_clean_ = false;
   } else {
@@ -280,31 +282,32 @@ void DeviceHistogram::launch_typed(std::vector<device::Argument> arguments, std:
   }
   // The key of a signed integer is its bits with the sign flipped.
   const Key flip = plan != nullptr && is_signed(plan->type()) ? Key{1} << (8 * sizeof(Key) - 1) : Key{0};
+  const bool clears_spare = !spare_clean_ && !recorded_;
   const device::Argument others[] = {head,
-                                        count,
-                                        counts_,
-                                        static_cast<std::uint32_t>(problem_.slots()),
-                                        drawn_,
-                                        spare_,
-                                        static_cast<std::uint32_t>(spare_clean_ ? 0 : problem_.slots() + 1),
-                                        thresholds_,
-                                        thresholds,
-                                        words_,
-                                        static_cast<std::uint32_t>(trie_.words.size()),
-                                        trie_.shift,
-                                        first,
-                                        static_cast<Key>(trie_.span),
-                                        flip,
-                                        low,
-                                        scale,
-                                        top,
-                                        tolerance,
-                                        last_tolerance,
-                                        std::uint32_t{1}};
+                                     count,
+                                     counts_,
+                                     static_cast<std::uint32_t>(problem_.slots()),
+                                     drawn_,
+                                     spare_,
+                                     static_cast<std::uint32_t>(clears_spare ? problem_.slots() + 1 : 0),
+                                     thresholds_,
+                                     thresholds,
+                                     words_,
+                                     static_cast<std::uint32_t>(trie_.words.size()),
+                                     trie_.shift,
+                                     first,
+                                     static_cast<Key>(trie_.span),
+                                     flip,
+                                     low,
+                                     scale,
+                                     top,
+                                     tolerance,
+                                     last_tolerance,
+                                     std::uint32_t{1}};
   arguments.insert(arguments.end(), std::begin(others), std::end(others));
   device_.launch(count_, grid, arguments);
   counts_clean_ = false;
-  spare_clean_ = true;
+  spare_clean_ = spare_clean_ || clears_spare;
   const std::uint64_t shares =
       count / per_vector(problem_.type()) / (std::uint64_t{configuration_.group_size} * configuration_.loads * configuration_.steps);
   if (shares > 2 * std::uint64_t{grid.groups}) drawn_ += static_cast<std::uint32_t>(shares);
@@ -444,7 +447,9 @@ std::vector<std::uint64_t> count_on_device(View data, const Problem& problem, de
   const std::uint64_t chunk = device::chunk_size(device.info(), data.type(), data.size(), pixels);
   device::for_uploaded(
       device, std::span(&data, 1), chunk, report,
-      [&](std::size_t, std::span<const device::Memory> memories, std::uint64_t, std::uint64_t count) { total.add(count, memories[0], count); },
+      [&](std::size_t, std::span<const device::Memory> memories, std::uint64_t, std::uint64_t count) {
+        total.add(count, memories[0], count);
+      },
       [](std::size_t, std::uint64_t, std::uint64_t) {});  // all lanes count into the same counters
   if (report != nullptr) report->configuration = histogram.configuration().text();
   total.finish();

@@ -135,6 +135,7 @@ class DeviceHistogram {
   device::Memory slot_of_;         // the slot of each pattern, where patterns are counted
   device::Memory counts_, spare_;  // used alternately: a launch clears the other
   bool counts_clean_ = false, spare_clean_ = false;
+  bool recorded_ = false;               // into a graph, since the counts were cleared
   std::uint32_t drawn_ = 0;             // tiles taken since the counts were cleared
   std::vector<std::uint32_t> counted_;  // the counts on the host
 };

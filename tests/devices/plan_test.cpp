@@ -14,6 +14,7 @@
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstring>
@@ -394,6 +395,32 @@ TEST(Plan, WorksOnACudaStreamOfTheCallers) {
         for (int i = 0; i < 3; ++i) ASSERT_EQ(driver->cuGraphLaunch(executable, stream), 0);
         expect_record(place, sizeof(SumRecord), expected, DType::float32);
         expect_record(place, 2 * sizeof(SumRecord), test::add_each({bytes.data() + 8, 999'999, DType::float32}), DType::float32);
+        driver->cuGraphExecDestroy(executable);
+        driver->cuGraphDestroy(graph);
+
+        // A graph of one histogram, launched again and again, between calls outside of it.
+        const Bins bins = Bins::even(-4, 4, 64);
+        const Array data(buffer, 1'000'000, DType::float32);
+        const Histogram counted = histogram({bytes.data() + 4, 1'000'000, DType::float32}, bins);
+        Plan counting(device, bins, DType::float32, 1'000'000);
+        const Buffer counts(device, 8 * (bins.count() + 3));
+        const auto expect_counts = [&] {
+          std::vector<std::uint64_t> found(bins.count() + 3);
+          counts.read(found.data(), 8 * found.size());
+          EXPECT_TRUE(std::ranges::equal(std::span(found).subspan(1, bins.count()), counted.counts()));
+        };
+        counting.enqueue(data, counts);
+        expect_counts();
+        ASSERT_EQ(driver->cuStreamBeginCapture(stream, 0), 0);
+        counting.enqueue(data, counts);
+        ASSERT_EQ(driver->cuStreamEndCapture(stream, &graph), 0);
+        ASSERT_EQ(driver->cuGraphInstantiateWithFlags(&executable, graph, 0), 0);
+        for (int i = 0; i < 3; ++i) {
+          ASSERT_EQ(driver->cuGraphLaunch(executable, stream), 0);
+          expect_counts();
+          if (i == 1) counting.enqueue(data, counts);
+          expect_counts();
+        }
         driver->cuGraphExecDestroy(executable);
         driver->cuGraphDestroy(graph);
       }

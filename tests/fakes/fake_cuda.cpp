@@ -353,12 +353,20 @@ EXPORT int cuStreamBeginCapture_v2(CUstream, int mode) {
   ENTER(kContext);
   if (mode != kCaptureThreadLocal) complain(__func__, "other threads' calls would be refused");
   recorded_from = fake().launches.size();
+  is_capturing = true;
+  return kOk;
+}
+
+EXPORT int cuStreamIsCapturing(CUstream, int* status) {
+  ENTER(kContext);
+  *status = is_capturing ? 1 : 0;
   return kOk;
 }
 
 EXPORT int cuStreamEndCapture(CUstream, CUgraph* graph) {
   ENTER(kContext);
   const auto& launches = fake().launches;
+  is_capturing = false;
   *graph = make("graph", CUgraph_st{{launches.begin() + static_cast<std::ptrdiff_t>(recorded_from), launches.end()}});
   fake().launches.resize(recorded_from);
   return kOk;

@@ -68,6 +68,7 @@ enum Code {
 std::recursive_mutex mutex;
 bool initialized = false;
 std::size_t recorded_from = 0;
+bool is_capturing = false;
 CUctx_st context{0};
 
 // This thread's stack of contexts; not thread_local, as that crashes gcc 12's leak checker in a library loaded at run time.

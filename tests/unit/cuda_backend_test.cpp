@@ -380,6 +380,30 @@ TEST_F(CudaBackend, ReplaysWhatItRecorded) {
   EXPECT_EQ(fake_->launches[5].groups, 2u);
 }
 
+// What is recorded may run again and again: it clears the counts that it adds to, whatever ran before.
+TEST_F(CudaBackend, RecordedHistogramsClearTheirCounts) {
+  const test::ScopedVariable uncached("SAMESUM_CACHE", "0");
+  const auto device = open(0);
+  const Memory data = device->allocate(1 << 20);
+  const binning::Plan plan(Bins::even(0, 1, 256), DType::float32);
+  binning::DeviceHistogram histogram(*device, {&plan}, 1 << 18);
+  const auto launches_of = [&](bool recorded) {
+    fake_->launches.clear();
+    if (recorded) {
+      EXPECT_TRUE(device->begin_recording());
+    }
+    histogram.clear();
+    histogram.launch(data, 1 << 18);
+    if (recorded) device->replay(device->end_recording());
+    return fake_->launches.size();
+  };
+  EXPECT_GE(launches_of(false), 1u);
+  EXPECT_EQ(launches_of(false), 1u);  // adds to the counts that the launch before has cleared
+  EXPECT_EQ(launches_of(true), 2u);
+  EXPECT_EQ(launches_of(true), 2u);
+  EXPECT_EQ(launches_of(false), 1u);
+}
+
 TEST_F(CudaBackend, MarksMeasureTheStream) {
   const auto device = open(0);
   const Kernel kernel = device->load(device->compile(kProgram), "add");

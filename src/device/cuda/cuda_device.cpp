@@ -312,6 +312,12 @@ bool CudaDevice::begin_recording() {
   return true;
 }
 
+bool CudaDevice::is_recording() {
+  const Current current(*context_);
+  int status = 0;  // of an enumeration: 0 is "none"
+  return driver().cuStreamIsCapturing(stream_, &status) == 0 && status != 0;
+}
+
 Recording CudaDevice::end_recording() {
   const Current current(*context_);
   CUgraph graph = nullptr;

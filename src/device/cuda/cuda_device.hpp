@@ -42,6 +42,7 @@ class CudaDevice final : public Device {
   std::optional<std::uint32_t> resident_groups(const Kernel& kernel, std::uint32_t group_size) override;
 
   bool begin_recording() override;
+  bool is_recording() override;
   Recording end_recording() override;
   void replay(const Recording& recording) override;
 

@@ -116,6 +116,7 @@ struct CUlaunchConfig {
   X(cuFuncSetAttribute, "cuFuncSetAttribute", (CUfunction function, int attribute, int value))                                     \
   X(cuLaunchKernelEx, "cuLaunchKernelEx", (const CUlaunchConfig* config, CUfunction function, void** arguments, void** extra))     \
   X(cuStreamBeginCapture, "cuStreamBeginCapture_v2", (CUstream stream, int mode))                                                  \
+  X(cuStreamIsCapturing, "cuStreamIsCapturing", (CUstream stream, int* status))                                                    \
   X(cuStreamEndCapture, "cuStreamEndCapture", (CUstream stream, CUgraph * graph))                                                  \
   X(cuGraphDestroy, "cuGraphDestroy", (CUgraph graph))                                                                             \
   X(cuGraphInstantiateWithFlags, "cuGraphInstantiateWithFlags", (CUgraphExec * instance, CUgraph graph, unsigned long long flags)) \
