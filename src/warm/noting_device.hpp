@@ -3,6 +3,7 @@
 
 #include "device/device.hpp"
 #include "device/kernels/conformance.hpp"
+#include "tuning/tables.hpp"
 #include "warm/calls.hpp"
 
 #include <cstdlib>
@@ -18,9 +19,10 @@ namespace samesum::warming {
 /// Memory is the host's. What it is made of is all in which GPUs differ that decides texts.
 class NotingDevice final : public device::Device {
  public:
-  NotingDevice(std::uint64_t launch_local_bytes, std::uint32_t compute_units) : launch_local_bytes_(launch_local_bytes) {
+  NotingDevice(std::uint64_t launch_local_bytes, std::uint32_t compute_units, const std::string& kind = "GPU")
+      : launch_local_bytes_(launch_local_bytes) {
     info_.selector = "cuda:0";
-    info_.name = "NVIDIA GPU";
+    info_.name = "NVIDIA " + kind;
     info_.platform = "CUDA";
     info_.compute_units = compute_units;
     info_.max_group_size = 1024;
@@ -56,12 +58,20 @@ class NotingDevice final : public device::Device {
   std::uint64_t launch_local_bytes_;
 };
 
-/// The programs that are compiled if a GPU with this local memory and these compute units is opened and plain calls run on it.
+/// The programs that are compiled if a GPU with this local memory and these compute units is opened and plain calls run on it: a GPU of each
+/// kind for which a table of shapes ships, and one of no such kind.
 inline std::set<std::string> texts_of_calls(std::uint64_t launch_local_bytes, std::uint32_t compute_units) {
-  const auto noting = std::make_shared<NotingDevice>(launch_local_bytes, compute_units);
-  device::check_conformance(*noting);
-  for (const Call& call : plain_calls(samesum::Device(noting))) call.run();
-  return std::move(noting->texts);
+  std::set<std::string> kinds = {"GPU"}, texts;
+  for (const tuning::Table& table : tuning::shipped_tables()) {
+    if (!table.is_cpu) kinds.insert(table.names.begin(), table.names.end());
+  }
+  for (const std::string& kind : kinds) {
+    const auto noting = std::make_shared<NotingDevice>(launch_local_bytes, compute_units, kind);
+    device::check_conformance(*noting);
+    for (const Call& call : plain_calls(samesum::Device(noting))) call.run();
+    texts.merge(noting->texts);
+  }
+  return texts;
 }
 
 }  // namespace samesum::warming

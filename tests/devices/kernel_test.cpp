@@ -79,7 +79,7 @@ std::string message_of(const std::function<void()>& action) {
   return "";
 }
 
-TEST(Kernels, LaunchesHaveThreeAxes) {
+TEST(UserKernels, LaunchesHaveThreeAxes) {
   for (const Device& device : with_kernels()) {
     SCOPED_TRACE(device.info().selector);
     const Kernel kernel(device, kPlaces, "places");
@@ -111,7 +111,7 @@ TEST(Kernels, LaunchesHaveThreeAxes) {
   }
 }
 
-TEST(Kernels, LocalMemoryOfTheLaunch) {
+TEST(UserKernels, LocalMemoryOfTheLaunch) {
   constexpr std::uint32_t kRows = 37, kColumns = 21, kSide = 4;
   std::vector<float> matrix(kRows * kColumns);
   std::iota(matrix.begin(), matrix.end(), 0.5f);
@@ -134,7 +134,7 @@ TEST(Kernels, LocalMemoryOfTheLaunch) {
   }
 }
 
-TEST(Kernels, NumbersOfAllSizesAndHalves) {
+TEST(UserKernels, NumbersOfAllSizesAndHalves) {
   // 1, 65504, the least denormal, -0, 2^-14 and inf, times 1.5.
   const std::vector<std::uint16_t> halves = {0x3c00, 0x7bff, 0x0001, 0x8000, 0x0400, 0x7c00}, products = {0x3e00, 0x7c00, 0x0002, 0x8000, 0x0600, 0x7c00};
   for (const Device& device : with_kernels()) {
@@ -151,7 +151,7 @@ TEST(Kernels, NumbersOfAllSizesAndHalves) {
   }
 }
 
-TEST(Kernels, ArraysBeginWhereTheirFirstElementLies) {
+TEST(UserKernels, ArraysBeginWhereTheirFirstElementLies) {
   constexpr std::string_view kSource = "KERNEL void add(GLOBAL float* x, float a) { x[global_id()] += a; }";
   for (const Device& device : with_kernels()) {
     SCOPED_TRACE(device.info().selector);
@@ -173,7 +173,7 @@ TEST(Kernels, ArraysBeginWhereTheirFirstElementLies) {
   }
 }
 
-TEST(Kernels, AnAddressThatOpenClDoesNotTake) {
+TEST(UserKernels, AnAddressThatOpenClDoesNotTake) {
   constexpr std::string_view kSource = "KERNEL void add(GLOBAL float* x, float a) { x[global_id()] += a; }";
   for (const Device& device : with_kernels()) {
     if (device.info().selector.starts_with("cuda")) continue;
@@ -183,7 +183,7 @@ TEST(Kernels, AnAddressThatOpenClDoesNotTake) {
   }
 }
 
-TEST(Kernels, TheCpuHasNone) {
+TEST(UserKernels, TheCpuHasNone) {
   const std::string message = message_of([] { const Kernel kernel(Device::open("cpu"), kPlaces, "places"); });
   EXPECT_NE(message.find("runs no kernels"), std::string::npos) << message;
 }

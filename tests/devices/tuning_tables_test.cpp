@@ -144,7 +144,8 @@ TEST_P(TuningTables, HaveRowsThatAffectNoBit) {
       tables = true;
       std::printf("%s, table %s: %d of %d rows of %s ran\n", device.info().selector.c_str(), table.kind.c_str(), ran, rows,
                   std::string(name_of(GetParam())).c_str());
-      EXPECT_TRUE(ran > 0 || match > TuneMatch::kind) << device.info().selector << ", " << table.kind;
+      // Kernels of small arrays need sub-groups: a device without them takes the other kernels instead.
+      EXPECT_TRUE(ran > 0 || match > TuneMatch::kind || !device.info().has(Capability::subgroups)) << device.info().selector << ", " << table.kind;
     }
   }
   if (!tables) GTEST_SKIP() << "no device here for which a table has such rows";

@@ -108,11 +108,15 @@ int destroy(const char* kind, T* object) {
   return 0;
 }
 
+// Device memory, or pinned memory, which has the same addresses on the device.
 bool within(CUdeviceptr pointer, std::size_t bytes) {
-  auto after = allocations.upper_bound(pointer);
-  if (after == allocations.begin()) return false;
-  --after;
-  return pointer + bytes <= after->first + after->second;
+  const auto inside = [&](const auto& blocks, auto address) {
+    auto after = blocks.upper_bound(address);
+    if (after == blocks.begin()) return false;
+    --after;
+    return address + bytes <= after->first + after->second;
+  };
+  return inside(allocations, pointer) || inside(pinned, reinterpret_cast<char*>(pointer));
 }
 
 bool is_pinned(const void* memory) {
