@@ -1,6 +1,6 @@
 #include "compute/pair_values.hpp"
 
-#include "part/partial.hpp"
+#include "part/form.hpp"
 #include "usage.hpp"
 
 #include <samesum/array_file.hpp>
@@ -8,23 +8,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <array>
-#include <cstring>
+#include <bit>
 #include <type_traits>
+#include <utility>
 
 namespace samesum::cli {
 namespace {
-
-constexpr std::size_t kMembers = 2, kWord = 8;  // the type and the count of x, before the values; and the checksum
-
-void append(std::vector<std::byte>& to, std::uint64_t word) {
-  for (std::size_t i = 0; i < kWord; ++i) to.push_back(static_cast<std::byte>(word >> (8 * i)));
-}
-std::uint64_t word_at(std::span<const std::byte> bytes, std::size_t at) {
-  std::uint64_t word = 0;
-  for (std::size_t i = kWord; i-- > 0;) word = word << 8 | std::to_integer<std::uint64_t>(bytes[at + i]);
-  return word;
-}
 
 PairsResult empty_of(std::uint64_t type) {
   switch (type) {
@@ -70,53 +59,32 @@ void PairValues::merge(const PairValues& later) {
   x += later.x;
 }
 
-// Words and values are little-endian.
 std::vector<std::byte> PairValues::serialize() const {
-  const auto magic = std::as_bytes(std::span(kMagic));
-  std::vector<std::byte> bytes(magic.begin(), magic.end());
-  append(bytes, values.index());
-  append(bytes, x);
+  FormWriter writer(kMagic);
+  writer.put(values.index());
+  writer.put(x);
   std::visit(
       [&](const auto& all) {
-        for (const auto value : all) {
-          if constexpr (sizeof value == 4) {
-            const auto bits = std::bit_cast<std::uint32_t>(value);
-            for (int i = 0; i < 4; ++i) bytes.push_back(static_cast<std::byte>(bits >> (8 * i)));
-          } else {
-            append(bytes, std::bit_cast<std::uint64_t>(value));
-          }
-        }
+        using Bits = std::conditional_t<sizeof all[0] == 4, std::uint32_t, std::uint64_t>;
+        for (const auto value : all) writer.put(std::bit_cast<Bits>(value), sizeof value);
       },
       values);
-  append(bytes, hash_of(bytes));
-  return bytes;
+  return std::move(writer).finished();
 }
 
 PairValues PairValues::deserialize(std::span<const std::byte> bytes) {
-  const std::size_t before = kMagic.size() + kMembers * kWord;
-  if (bytes.size() < before + kWord || std::memcmp(bytes.data(), kMagic.data(), kMagic.size()) != 0) refuse("no values of pairs");
-  const auto body = bytes.first(bytes.size() - kWord);
-  if (word_at(bytes, body.size()) != hash_of(body)) refuse("truncated or damaged values of pairs: the checksum does not match");
+  FormReader reader(bytes, kMagic, "values of pairs");
   PairValues found;
-  found.values = empty_of(word_at(bytes, kMagic.size()));
-  found.x = word_at(bytes, kMagic.size() + kWord);
-  const auto rest = body.subspan(before);
+  found.values = empty_of(reader.take());
+  found.x = reader.take();
   std::visit(
       [&](auto& all) {
         using Value = typename std::decay_t<decltype(all)>::value_type;
-        const std::size_t count = rest.size() / sizeof(Value);
-        if (rest.size() % sizeof(Value) != 0 || (found.x == 0 ? count != 0 : count % found.x != 0))
-          refuse("damaged values of pairs: they contradict themselves");
+        using Bits = std::conditional_t<sizeof(Value) == 4, std::uint32_t, std::uint64_t>;
+        const std::size_t count = reader.left() / sizeof(Value);
+        if (reader.left() % sizeof(Value) != 0 || (found.x == 0 ? count != 0 : count % found.x != 0)) reader.refuse_contradiction();
         all.reserve(count);
-        for (std::size_t i = 0; i < count; ++i) {
-          std::uint64_t bits = 0;
-          for (std::size_t k = sizeof(Value); k-- > 0;) bits = bits << 8 | std::to_integer<std::uint64_t>(rest[i * sizeof(Value) + k]);
-          if constexpr (sizeof(Value) == 4) {
-            all.push_back(std::bit_cast<Value>(static_cast<std::uint32_t>(bits)));
-          } else {
-            all.push_back(std::bit_cast<Value>(bits));
-          }
-        }
+        while (reader.left() != 0) all.push_back(std::bit_cast<Value>(static_cast<Bits>(reader.take(sizeof(Value)))));
       },
       found.values);
   return found;

@@ -179,8 +179,8 @@ class Plan {
   /// @throws Error (usage) where `data` is of another type, lies on another device, is not of the plan's layout, or has too many elements.
   void enqueue(const Array& data);
   /// The same, and writes the operation's record to byte `offset` of `to`, a multiple of 8: a SumRecord, a ProductRecord, an ExtremaRecord or a
-  /// StatisticsRecord; along axes the results, as an array in C order; of an operator 8 bytes for each number; or for a histogram of n bins n + 3 counts as uint64: of the samples below all bins, in each bin, above all bins, and of
-  /// the NaNs.
+  /// StatisticsRecord; along axes the results, as an array in C order; of an operator 8 bytes for each number; for a histogram of n bins
+  /// n + 3 counts as uint64: of the samples below all bins, in each bin, above all bins, and of the NaNs.
   void enqueue(const Array& data, const Buffer& to, std::uint64_t offset = 0);
   /// For ops::Dot: two arrays of the same shape; faster where they are contiguous and equally aligned. For PairsProblem: A and B, both
   /// contiguous, B of at least one vector. Without a place for C, A has `size` elements at most.
@@ -189,15 +189,15 @@ class Plan {
   /// The same with the result written to byte `offset` of `to`, a multiple of 8. For ops::Dot a SumRecord. For PairsProblem C: for each vector of
   /// A an element of its type, or for argmin and argmax an int64; C overlaps neither A nor B.
   void enqueue(const Array& a, const Array& b, const Buffer& to, std::uint64_t offset = 0);
-  /// For FormulaFields and ByOperator, an array for each input, whose shapes are equal or broadcast as those of map(), and each of which is a single run
-  /// with one stride: `enqueue(std::vector{x, y}, to)`. Other operations take their one or two arrays in this way too.
+  /// For FormulaFields and ByOperator, an array for each input. Their shapes are equal or broadcast as those of map(), and each is a single
+  /// run with one stride: `enqueue(std::vector{x, y}, to)`. Other operations take their one or two arrays in this way too.
   /// @throws Error (usage) as above, and for another number of arrays.
   void enqueue(std::span<const Array> arrays);
   void enqueue(std::span<const Array> arrays, const Buffer& to, std::uint64_t offset = 0);
 
   /// The result of the latest enqueue(), for which it waits; for ops::Extrema, ops::Product, PairsProblem, AlongAxes and ByOperator, of
-  /// the latest one without a place for it. @throws Error (usage) where there was none; Error (no_answer) for a product of integers that needs more than
-  /// 64 bits, and along axes where one of the results does not exist (on the CPU enqueue() throws it).
+  /// the latest one without a place for it. @throws Error (usage) where there was none; Error (no_answer) for a product of integers that
+  /// needs more than 64 bits, and along axes where one of the results does not exist (on the CPU enqueue() throws it).
   Result result() const;
   /// The same, with the type of the result: `plan.result<Accumulator>()`.
   template <class Expected>

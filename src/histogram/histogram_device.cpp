@@ -244,7 +244,7 @@ void DeviceHistogram::prepare(const statistics::TermCode* term) {
   if (!trie_.words.empty()) words_ = upload(device_, trie_.words);
 }
 
-// Launches that are recorded into a graph may run again and again: they begin with a clear of their own, and leave the spare counts alone.
+// Launches that are recorded into a graph may run any number of times: they clear their own counts first, and do not change the spare ones.
 void DeviceHistogram::clear() {
   recorded_ = device_.is_recording();
   if (counts_clean_ && !recorded_) return;

@@ -20,6 +20,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <concepts>
 #include <cstring>
 #include <limits>
 #include <mutex>
@@ -124,7 +125,8 @@ class OnHost : public Planned {
     };
     const View data = checked(arrays[0]);
     if (std::holds_alternative<ops::Product>(operation_)) return enqueue_product(data, to);
-    Result found = std::visit([&](const auto& kind) { return run(kind, data, arrays.size() > 1 ? checked(arrays[1]) : data, to); }, operation_);
+    Result found =
+        std::visit([&](const auto& kind) { return run(kind, data, arrays.size() > 1 ? checked(arrays[1]) : data, to); }, operation_);
     if (to != nullptr && std::holds_alternative<ops::Extrema>(operation_)) return;  // as on devices, where it goes to one place
     const std::lock_guard lock(mutex_);
     found_ = std::move(found);
@@ -252,11 +254,11 @@ class OnHost : public Planned {
     return found;
   }
 
-  // The others have functions of their own.
+  // These have functions of their own, which enqueue() calls instead.
   template <class Kind>
-  Result run(const Kind&, View, View, const device::Place*) const {
-    return Value();
-  }
+  requires(std::same_as<Kind, PairsProblem> || std::same_as<Kind, ops::Product> || std::same_as<Kind, FormulaFields> ||
+           std::same_as<Kind, AlongAxes> || std::same_as<Kind, ByOperator>) Result run(const Kind&, View, View, const device::Place*)
+  const { return Value(); }
 
   Request request_;
   Operation operation_;

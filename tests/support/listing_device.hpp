@@ -7,10 +7,20 @@
 #include <cstring>
 #include <memory>
 #include <optional>
+#include <ostream>
 #include <string>
 #include <vector>
 
 namespace samesum::test {
+
+/// What was made so far: of a plan nothing more once it exists.
+struct Made {
+  int compilations = 0, loads = 0, allocations = 0;
+  bool operator==(const Made&) const = default;
+  friend std::ostream& operator<<(std::ostream& out, const Made& made) {
+    return out << made.compilations << " compilations, " << made.loads << " loads, " << made.allocations << " allocations";
+  }
+};
 
 /// Memory is the host's, initially zero; launches do not change it.
 class ListingDevice final : public device::Device {
@@ -25,11 +35,12 @@ class ListingDevice final : public device::Device {
     cached_ = false;
   }
 
-  int compilations = 0, loads = 0, allocations = 0, launches = 0, waits = 0;
+  Made made;
+  int launches = 0, waits = 0;
   std::vector<std::string> texts;  // of all compilations
 
   device::Memory allocate(std::uint64_t bytes) override {
-    ++allocations;
+    ++made.allocations;
     return {std::shared_ptr<void>(std::calloc(bytes + 1, 1), std::free), bytes};
   }
   void write(const device::Memory& to, std::uint64_t offset, const void* from, std::uint64_t bytes) override {
@@ -42,12 +53,12 @@ class ListingDevice final : public device::Device {
   device::Language language() const override { return device::Language::cuda; }
   std::string compiler_identity() const override { return "none"; }
   device::Binary compile(const std::string& text) override {
-    ++compilations;
+    ++made.compilations;
     texts.push_back(text);
     return {"nothing", ""};
   }
   device::Kernel load(const device::Binary&, const std::string& name) override {
-    ++loads;
+    ++made.loads;
     return {std::make_shared<int>(), name};
   }
   void launch(const device::Kernel&, device::Grid, std::span<const device::Argument>) override { ++launches; }

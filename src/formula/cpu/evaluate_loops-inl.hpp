@@ -70,7 +70,7 @@ using flag = std::uint8_t;
     static R of(A a, A b, A c, uint* error) { return call(a, b, c, error); } \
   };
 
-// That results take the place of operands does no harm to vectors: each number depends on those of its own position alone.
+// Results may overwrite operands, also in loops of vectors: each number depends on those of its own position alone.
 template <class F, class A>
 void loop1(const void* const* from, void* to, std::size_t count, std::uint32_t& faults, std::uint8_t* each) {
   const A* const a = static_cast<const A*>(from[0]);

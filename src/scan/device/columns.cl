@@ -3,7 +3,7 @@
 //
 // Line number `line` begins at line / inner * extent * inner + line % inner, and its elements are `inner` apart.
 
-// totals[piece * lines + line] becomes what comes of the piece: `rows` elements, the last fewer.
+// totals[piece * lines + line] becomes the aggregate of the piece: `rows` elements, the last fewer.
 KERNEL void column_totals(GLOBAL const ELEMENT* x, ulong offset, ulong lines, ulong extent, ulong inner, ulong rows, ulong pieces,
                           GLOBAL ulong* totals) {
   const ulong item = global_id();

@@ -2,7 +2,7 @@
 //
 // Defined by the host, beside what prefix.h names: SEGMENTS, whether scans begin anew within the array; GROUP_SIZE, a power of two.
 
-// What comes of parts of a group passes through local memory: of its sub-groups, or of each work-item where there are none.
+// The aggregates of a group's parts pass through local memory: of its sub-groups or, where there are none, of each work-item.
 #if SUBGROUP > 1
 #define PARTS (GROUP_SIZE / SUBGROUP)
 #else
@@ -59,7 +59,7 @@ FN PREFIX prefix_of_lane(const PREFIX* p, uint lane) {
 #define FLAG_OF_LANE(flag, lane) 0
 #endif
 
-// Of the first `lanes` lanes, a power of two, what comes of those up to each.
+// For each of the first `lanes` lanes, a power of two: the aggregate of the lanes up to it.
 FN PREFIX subgroup_prefix(PREFIX p, uint* flag, uint lanes) {
   const uint lane = local_id() % SUBGROUP;
   for (uint distance = 1; distance < lanes; distance *= 2) {
@@ -71,7 +71,7 @@ FN PREFIX subgroup_prefix(PREFIX p, uint* flag, uint lanes) {
   return p;
 }
 
-// From that, what comes of the lanes before each.
+// From that, the aggregate of the lanes before each.
 FN PREFIX subgroup_before(PREFIX p, uint* flag) {
   const uint lane = local_id() % SUBGROUP, from = lane != 0 ? lane - 1 : 0;
   p = prefix_of_lane(&p, from);

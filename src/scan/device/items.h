@@ -1,10 +1,10 @@
-// What comes of the elements of a work-item, and their results, after group.h.
+// The prefix state of a work-item's elements, and their results. Included after group.h.
 //
 // Defined by the host, beside what stage.h names: SINGLE, whether a NUMBER is a float.
 
 #if KIND == SUMS || KIND == PAIRS
-// The exponents, as doubles have them, of the greatest of a work-item's elements, and of the least that is not zero; an infinity or a NaN has one that
-// is far greater. An element is less than 2 to the next exponent, and a multiple of 2 to its own less FRACTION_BITS.
+// The exponents, as those of doubles, of a work-item's element of the greatest magnitude, and of that of the least magnitude other than zero. Infinities and
+// NaNs count as 9999. The magnitude of an element with exponent e is less than 2^(e + 1) and a multiple of 2^(e - FRACTION_BITS).
 typedef struct {
   int greatest, least;
 } SPAN;
@@ -80,7 +80,7 @@ FN RESULT fast_pair_finish(PAIR p) {
 }
 #endif
 
-// What comes of the work-item's elements, of which none is a start, behind p; of PAIRS that is zero.
+// The state after the state p and the work-item's elements, none of which is a start. Of PAIRS p is zero.
 FN PREFIX prefix_add_items(PREFIX p, const NUMBER* x) {
 #if KIND == SUMS || KIND == PAIRS
   const SPAN span = span_of(x);
@@ -112,14 +112,14 @@ FN PREFIX prefix_add_items(PREFIX p, const NUMBER* x) {
   return p;
 }
 
-// Results that are computed before they are stored together: 16 bytes of float32, for which local memory needs a quarter of the time of single stores.
+// The number of results that are stored together: 16 bytes of float32, which take a quarter of the time of four stores.
 #define BLOCK (ITEMS < 4 ? ITEMS : 4)
 FN void stage_block(LOCAL uint4* stage, uint first, const RESULT* results) {
 #pragma unroll
   for (uint i = 0; i < BLOCK; ++i) *staged_result(stage, first + i) = results[i];
 }
 
-// The results of the work-item's elements behind `p`, to the group's stage; those that are not known, a bit each.
+// Writes the results of the work-item's elements after the state `p` to the group's stage. Returns a bit for each result that is not known.
 FN uint finish_items(PREFIX p, const NUMBER* x, uint bits, LOCAL uint4* stage) {
   uint unknown = 0;
   RESULT results[BLOCK];
@@ -157,7 +157,7 @@ FN uint finish_items(PREFIX p, const NUMBER* x, uint bits, LOCAL uint4* stage) {
   return unknown;
 }
 
-// What comes of the work-item's elements, from the last of its starts on.
+// The aggregate of the work-item's elements, from the last of its starts on.
 FN PREFIX items_prefix(const NUMBER* x, uint bits) {
   PREFIX p = prefix_zero();
   if (bits == 0) return prefix_add_items(p, x);
@@ -181,7 +181,7 @@ FN uint wanted_items(uint bits, ulong first, ulong wanted, ulong shift, GLOBAL c
 }
 
 #if KIND == PAIRS && SINGLE && !SEGMENTS && SUBGROUP == 32 && ITEMS >= 4
-// Sums of a sub-group's elements are mostly exact as doubles, from its first element to any.
+// The sum of a sub-group's elements from its first one up to any other is mostly exact as a double.
 #define TEAM_SUMS 1
 #define TEAM_BITS (ITEMS > 16 ? 10 : 9)  // a sub-group has at most 2^TEAM_BITS elements
 
@@ -192,7 +192,7 @@ FN SPAN team_span(SPAN span) {
 }
 FN uint team_adds_up(SPAN span) { return span.greatest <= span.least + 52 - TEAM_BITS - FRACTION_BITS; }
 
-// If so: the sum of all elements before each work-item's, and that of all.
+// If team_adds_up(): the sum of all elements before those of this work-item; and that of all elements.
 FN double team_sums(const NUMBER* x, double* all) {
   double part[4];
 #pragma unroll
@@ -219,7 +219,7 @@ FN uint team_adds_to(double s, SPAN span) {
   return zeros > 0 && zeros <= 52 && (bits & (((ulong)1 << zeros) - 1)) == 0 && span.greatest < span.least + 52 - TEAM_BITS - FRACTION_BITS;
 }
 
-// The results of elements behind `p` and then `sum`, which is exact, to the stage; 0 if they have to be computed in another way.
+// Writes the results of elements after the state `p` and the exact sum `sum` to the stage. Returns 0 if they must be computed in another way.
 //
 // Let r be the double nearest to s + sum. If e is 0, r is s + e + sum rounded once. A float is nearest to r and to what that has been rounded from, unless r is
 // in the middle between two floats: then bits of r that a float lacks are 1000…. If e is not 0, it is at most half a place of s; let |sum| be at most |s| / 2,

@@ -1,6 +1,6 @@
 // Scans in one launch, which reads elements once and writes results once. What lies before a tile is found by decoupled look-back (D. Merrill, M. Garland,
-// Single-pass parallel prefix scan with decoupled look-back, NVIDIA, 2016): a tile publishes what comes of its elements, then looks at the tiles before it,
-// the nearest first, until it meets one that has published what comes of all elements up to its end. States are exact, so that it does not matter for a
+// Single-pass parallel prefix scan with decoupled look-back, NVIDIA, 2016): a tile publishes the aggregate of its elements, then looks at the tiles before it,
+// the nearest first, until it meets one that has published the inclusive prefix, of all elements up to its end. States are exact, so that it does not matter for a
 // result at which tile that is.
 //
 // A group draws the number of its tile: those of the tiles before it have been drawn by groups that run, so that it never waits for one that has
@@ -10,7 +10,7 @@
 // Defined by the host, beside what group.h names: RESIDENT, the groups of a compute unit for which registers should do.
 
 #define STATE_WORDS (2 * PREFIX_WORDS)
-#define IN_TILE 1  // what comes of the tile's elements
+#define IN_TILE 1  // the aggregate of the tile's elements
 #define UP_TO 2    // of all elements up to the tile's end, or since a start in it
 #define GIVE_UP 0x80000000u
 
@@ -44,7 +44,7 @@ FN uint published(GLOBAL ulong* from, uint launch, PREFIX* p) {
   return valid != 0 ? 1 + (tag & 1) : 0;
 }
 
-// What comes of all tiles before this one, since the last start in them. By one sub-group, a tile each lane.
+// The aggregate of all tiles before this one, since the last start in them. By one sub-group, a tile each lane.
 FN PREFIX look_back(GLOBAL ulong* states, uint launch, uint tile) {
   const uint lane = local_id() % SUBGROUP;
   PREFIX before = prefix_zero();
@@ -74,7 +74,7 @@ FN PREFIX look_back(GLOBAL ulong* states, uint launch, uint tile) {
   return before;
 }
 
-// By the first sub-group: shared[i], what comes of each part, with flags[i], becomes what comes of all before it.
+// By the first sub-group: shared[i], the aggregate of part i, with flags[i], becomes that of all parts before it.
 FN void before_parts(LOCAL ulong* shared, LOCAL const uint* flags, GLOBAL ulong* states, uint launch, uint tile) {
   GLOBAL ulong* const own = states + (ulong)tile * STATE_WORDS;
 #if SUBGROUP > 1

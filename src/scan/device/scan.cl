@@ -1,10 +1,10 @@
-// Scans in three launches: what comes of each group's tiles, which are neighbours; what lies before these; the prefixes of their elements, tile by
+// Scans in three launches: the aggregate of each group's tiles, which are neighbours; what lies before these; the prefixes of their elements, tile by
 // tile. No group waits for another, so that it runs wherever kernels do. What is kept of elements is a PREFIX (prefix.h). Where a result is not
 // known, `words` says so.
 //
 // Defined by the host, beside what group.h names: RESIDENT, the groups of a compute unit for which registers should do.
 
-// What comes of the group's prefixes before this work-item's, with the flag of that; and of all of them. The caller lets no work-item come here again
+// The aggregate of the group's prefixes before this work-item's, with its flag; and that of all of them. The caller lets no work-item come here again
 // before all have left.
 FN PREFIX prefix_before(LOCAL ulong* shared, LOCAL uint* flags, PREFIX p, uint* flag, PREFIX* all, uint* flag_all) {
   const uint id = local_id();
@@ -68,7 +68,7 @@ FN PREFIX prefix_before(LOCAL ulong* shared, LOCAL uint* flags, PREFIX p, uint* 
 #endif
 }
 
-// totals[group] becomes what comes of the group's `each` tiles, of `tiles` in all, from their last start on.
+// totals[group] becomes the aggregate of the group's `each` tiles, of `tiles` in all, from their last start on.
 KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT)
 void scan_totals(GLOBAL const ELEMENT* x, ulong offset, ulong count, ulong tiles, ulong each, GLOBAL ulong* totals, GLOBAL const uint* starts,
                  GLOBAL uint* started) {
