@@ -92,7 +92,7 @@ class Report(Case):
                 self.assertIn((known, rung), texts)
 
     def program_texts(self):
-        source = os.path.join(os.path.dirname(__file__), "..", "..", "cli", "report", "texts.cpp")
+        source = os.path.join(os.path.dirname(__file__), "..", "..", "cli", "bench", "page", "texts.cpp")
         if not os.path.exists(source):
             self.skipTest("the sources are not here")
         with open(source, encoding="utf-8") as file:
@@ -105,13 +105,17 @@ class Report(Case):
         self.assertIn("nowhere", self.refuse("bench", "--report", "nowhere/r.html"))
         self.assertIn("guess", self.refuse("bench", "--report", "r.html", "--only", "guess"))
 
-    def test_peers_stand_beside(self):
+    def rounds(self):
+        """Figures as samesum_peers writes them."""
         def figures(name, median, value, **more):
             return {"sum": name, "where": "cpu, 1 thread", "seconds": {"median": median, "low": median, "high": median, "runs": 3},
                     "times_samesum": None, "error_ulps": value, "value": "0x1p+0", "repeats": True, "order_free": False, **more}
-        rounds = [{"elements": size, "type": "float32", "data": "uniform", "sums": [
+        return [{"elements": size, "type": "float32", "data": "uniform", "sums": [
             figures("samesum", 1e-6, 0, order_free=True), figures("a <loop>", 2e-6, 3.5, times_samesum=2), figures("lost", 1e-6, None),
             {"sum": "CUB", "where": "cuda:0", "not_measured": "no GPU"}]} for size in (1024, 65536)]
+
+    def test_peers_stand_beside(self):
+        rounds = self.rounds()
         self.write("peers.json", json.dumps(rounds).encode())
         page = self.page("--device", "cpu", "--only", "ceiling", "--peers", "peers.json")
         self.assertEqual(json.loads(page.downloads["samesum-report.json"])["peers"], rounds)
@@ -128,7 +132,8 @@ class Report(Case):
     @unittest.skipUnless(shutil.which("chromium"), "chromium is not installed")
     def test_a_browser_shows_it(self):
         """At a phone's width nothing is wider than the page."""
-        self.page("--device", "cpu", "--only", "sum")
+        self.write("peers.json", json.dumps(self.rounds()).encode())
+        self.page("--device", "cpu", "--only", "sum", "--peers", "peers.json")
         script = ("<script>const w = document.documentElement.scrollWidth; document.title = w <= 390 && "
                   "document.querySelectorAll('.track').length > 3 ? 'fits' : 'does not fit: ' + w</script>")
         inner = self.read("report.html").decode().replace("</body>", script + "</body>")

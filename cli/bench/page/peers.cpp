@@ -79,7 +79,8 @@ std::string html_of(const std::vector<Peer>& peers) {
   }
   for (const auto& kind : kinds) html += html_of(plot_of(kind));
   html +=
-      "<table><caption>Time, and the error of the value in units in the last place</caption><thead><tr><th scope=\"col\">Sum</th>"
+      "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"all figures\"><table><caption>Time, and the error of the value in "
+      "units in the last place</caption><thead><tr><th scope=\"col\">Sum</th>"
       "<th scope=\"col\">Where</th><th scope=\"col\">Data</th><th scope=\"col\" class=\"n\">Elements</th><th scope=\"col\" "
       "class=\"n\">Time</th>"
       "<th scope=\"col\" class=\"n\">GB/s</th><th scope=\"col\" class=\"n\">Of samesum's time</th><th scope=\"col\">Value</th>"
@@ -94,7 +95,7 @@ std::string html_of(const std::vector<Peer>& peers) {
         !peer.repeats     ? "not even in another run"
         : peer.order_free ? "in any order"
                           : "in another run");
-  return html + "</tbody></table>\n";
+  return html + "</tbody></table></div>\n";
 }
 
 }  // namespace samesum::cli::report
