@@ -263,7 +263,7 @@ TEST(FormulaKernel, TakesArraysOfAnyLayout) {
 
 // Every launch of a map has few positions; here there are several of them.
 TEST(FormulaKernel, ManyPositions) {
-  if (test::on_own_queues()) GTEST_SKIP();
+  if (test::on_own_queues()) GTEST_SKIP() << "runs on the devices' other queues alone: it takes long";
   constexpr std::size_t kMany = (std::size_t{1} << 24) + 777;
   for (const Device& device : test::devices()) {
     if (!device.info().has(Capability::kernels)) continue;
