@@ -238,7 +238,7 @@ void add_options(CLI::App& command, Input& input) {
   command.add_option("--offset", input.offset, "of raw numbers: bytes before the first")
       ->transform(whole_number(0, UINT64_MAX))
       ->option_text("BYTES");
-  command.add_option("--count", input.count, "of raw numbers: so many of them")->transform(whole_number(0, UINT64_MAX))->option_text("N");
+  command.add_option("--count", input.count, "of raw numbers: how many to read")->transform(whole_number(0, UINT64_MAX))->option_text("N");
   const bool several = input.tables != Tables::one_column;
   command
       .add_option("--column", input.columns,

@@ -181,7 +181,7 @@ void add_kernel(CLI::App& program, Action& action) {
   samesum kernel                                   # what there is
   samesum kernel pairs register_blocks             # source, then the log
   samesum kernel sum exact_bins --device cuda:0 --asm sum.sass
-  samesum kernel sum exact_bins --size 4K          # what so little data take
+  samesum kernel sum exact_bins --size 4K          # what so few data take
   samesum kernel --file my.cl --asm my.asm         # your own, as bench compiles it
 
 The log has what the compiler tells of registers, local memory and spills. It is

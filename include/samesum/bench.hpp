@@ -148,7 +148,7 @@ struct LadderOptions {
   std::uint32_t tile = 8;           ///< columns of tile_passes' tiles
   std::uint32_t tile_rows = 0;      ///< and rows; 0: as many
   std::uint32_t block_columns = 0;  ///< columns of tree_passes' tiles, which are a group's work-items; 0: nearly square
-  std::uint64_t result_align = 1;   ///< rows of what tree_passes and tile_passes leave start at multiples of so many elements
+  std::uint64_t result_align = 1;   ///< rows of what tree_passes and tile_passes leave start at multiples of this number of elements
   std::uint32_t threads = 0;        ///< of the CPU's rungs; 0: all cores
   std::string kernel_name;          ///< a rung of the caller's own: its name,
   std::string kernel_source;  ///< and its source with the kernel `sum` (GLOBAL const REAL* in, ulong n, GLOBAL REAL* out), which writes

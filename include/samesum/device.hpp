@@ -114,7 +114,7 @@ class Device {
 DeviceList list_devices();
 
 /// The device for `bytes` of data in host memory. "auto" (or an empty selector) takes the value of the environment variable SAMESUM_DEVICE
-/// where that is set, and otherwise decides by size: GPUs are not even probed where the CPU would finish sooner, start-up and transfer
+/// where that is set, and otherwise decides by size: GPUs are not even probed where the CPU would be faster, start-up and transfer
 /// included. Any other selector: Device::open.
 Device choose_device(std::string_view selector, std::uint64_t bytes);
 

@@ -141,7 +141,7 @@ class GroupSums {
   /// 5 more. O(groups), 656 bytes a group: of many groups serialize() takes fewer.
   /// @throws Error (usage) where extrema are kept of any elements: they are no sums.
   std::vector<std::int64_t> words() const;
-  /// The sums of so many groups whose words these are; `options` as those of the parts, but without extrema.
+  /// The sums whose words these are, of that number of groups; `options` as those of the parts, but without extrema.
   /// @throws Error (usage) for another number of words, or words that are not such a sum; Error (no_answer) where there are more than
   /// 2^64 - 1 elements.
   static GroupSums from_words(std::uint64_t groups, const GroupOptions& options, std::span<const std::int64_t> words);
@@ -151,7 +151,7 @@ class GroupSums {
 
  private:
   friend class WeightedHistogram;
-  // Elements in host memory whose groups, all of which there are, `find` stores; from memory of which so many bytes are read for each.
+  // Elements in host memory whose groups, all of which there are, `find` stores, which reads `bytes_each` bytes of memory for each.
   SAMESUM_HIDDEN void add(const Array& values,
                           const std::function<void(std::uint64_t first, std::size_t count, std::uint64_t* groups)>& find,
                           std::uint64_t bytes_each, std::uint32_t threads);

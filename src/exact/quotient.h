@@ -43,7 +43,7 @@ FN uint divide(MAGNITUDE x, uint divisor) {
   return rest != 0;
 }
 
-// So many digits below a number decide how its quotient by two numbers of 32 bits is rounded.
+// The number of digits below a number that decide how its quotient by two numbers of 32 bits is rounded.
 #define FRACTION_DIGITS 5
 FN MAGNITUDE with_fraction(MAGNITUDE x) {
   for (int i = 1; i <= FRACTION_DIGITS; ++i) x.digits[x.first - i] = 0;

@@ -127,7 +127,7 @@ struct Function {
 
 /// The function of this name; null where there is none.
 const Function* find_function(std::string_view name) noexcept;
-/// The operator, of so many operands.
+/// The operator of that text with `operands` operands.
 const Function& operator_of(std::string_view symbol, unsigned operands) noexcept;
 std::span<const Function> functions() noexcept;
 

@@ -79,7 +79,7 @@ struct ParameterType {
   bool whole = false;
 };
 
-/// @throws Error (usage), with the column: for a name that nobody gives, types that do not go together, too many operations; and for inputs
+/// @throws Error (usage), with the column: for a name without a value, types that do not go together, too many operations; and for inputs
 /// and parameters of the same name or of none.
 Program resolve(const Tree& tree, std::span<const InputType> inputs, std::span<const ParameterType> parameters);
 

@@ -74,7 +74,7 @@ struct Apart {
 };
 
 // The exponents of floats that are added up as doubles: of the numbers of each lane or, after join_lanes(), of all. Sums of numbers whose
-// exponents span little are exact.
+// exponents span a narrow range are exact.
 class Exponents {
  public:
   using Narrow = hn::Rebind<float, D>;
@@ -112,7 +112,7 @@ HWY_INLINE void add_numbers(Vectors<false> (&x)[kCount], const Load& load, std::
     for (std::size_t k = 0; k < kCount; ++k) x[k].add(without_nans<kSkip>(d, load.load(d, reinterpret_cast<const double*>(at(k, step)))));
   }
 }
-// Floats are added up as doubles, which is exact if the exponents of a block span little. Otherwise the block is added again, element by
+// Floats are added up as doubles, which is exact if the exponents of a block span a narrow range. Otherwise the block is added again, element by
 // element.
 template <bool kSkip, std::size_t kCount, class Load, class At>
 HWY_INLINE void add_numbers(Vectors<true> (&x)[kCount], const Load& load, std::uint64_t steps, const At& at, float) {
@@ -209,7 +209,7 @@ class RowBlock {
     }
   }
 
-  // Floats as doubles, which rounds nothing while exponents span little.
+  // Floats as doubles, which rounds nothing while exponents span a narrow range.
   bool add_if_exact(const std::byte* from, std::uint64_t count, std::int64_t apart, std::size_t lanes, Terms to, float) {
     const D d;
     const std::size_t width = hn::Lanes(d);

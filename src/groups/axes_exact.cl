@@ -148,7 +148,7 @@ void axes_exact(GLOBAL const uchar* data, ulong offset, GLOBAL ulong* words, uin
   const uint change = ENDED + (without ? WITHOUT : 0);
   const uint all = atomic_add_global32(state, change) + change;
   if ((all & (WITHOUT - 1)) != group_count()) return;
-  // All groups have ended: nobody reads these any more.
+  // All groups have ended: no work-item reads these any more.
   state[1] = all / WITHOUT;
   state[0] = 0;
   ((GLOBAL uint*)words)[0] = 0;

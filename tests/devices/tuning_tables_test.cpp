@@ -69,8 +69,8 @@ struct Pair {
 
 void enqueue(Plan& plan, bool two_arrays, const Array& array) { two_arrays ? plan.enqueue(array, array) : plan.enqueue(array); }
 
-// Of one row and type: how many arrays were compared; none where the device cannot run the row.
-int run_row(const Device& device, const Record& row, DType type, std::size_t number) {
+// Of one row and type: whether arrays were compared; if not, `why` says what the device has in the row's place.
+bool run_row(const Device& device, const Record& row, DType type, std::size_t number, std::string& why) {
   const Use use = use_of(row);
   std::vector<Record> records;
   const auto add = [&](Operation operation, const Shape& shape) {
@@ -90,11 +90,11 @@ int run_row(const Device& device, const Record& row, DType type, std::size_t num
     Plan plan(device, use.operation, type, 2 * tile, {}, Layout::strided);
     const std::string configuration = plan.configuration() + " ";
     const bool is_pass = configuration.find("columns=") != std::string::npos;
-    if (configuration.find("group_size=" + std::to_string(row.shape.group_size) + " ") == std::string::npos) return 0;
-    if (row.operation != Operation::count && is_pass != use.without.has_value()) return 0;
+    why = what + " became " + configuration;
+    if (configuration.find("group_size=" + std::to_string(row.shape.group_size) + " ") == std::string::npos) return false;
+    if (row.operation != Operation::count && is_pass != use.without.has_value()) return false;
     const Device cpu = Device::open("cpu");
     Plan expected(cpu, use.operation, type, 2 * tile, {}, Layout::strided);
-    int compared = 0;
     for (const std::uint64_t size : {std::uint64_t{1}, tile - 1, tile, tile + 1, 3 * tile + 7}) {
       const std::span<const hard::Case> cases = hard::cases();
       const hard::Case& one = cases[(number + size) % cases.size()];
@@ -110,13 +110,13 @@ int run_row(const Device& device, const Record& row, DType type, std::size_t num
         enqueue(expected, use.two_arrays, Array(memory.on_cpu, size, type, offset, stride));
         EXPECT_EQ(bytes_of(plan.result()), bytes_of(expected.result()))
             << what << ", " << one.name << ", " << size << " elements from element " << first << " on, every " << apart;
-        ++compared;
       }
     }
-    return compared;
+    return true;
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::device) << what << ": " << error.what();
-    return 0;
+    why = what + ": " + error.what();
+    return false;
   }
 }
 
@@ -130,6 +130,7 @@ TEST_P(TuningTables, HaveRowsThatAffectNoBit) {
       const TuneMatch match = match_of(table, device.info());
       if (match > TuneMatch::device_class) continue;
       int rows = 0, ran = 0;
+      std::string why;
       for (std::size_t i = 0; i < table.records.size(); ++i) {
         const Record& row = table.records[i];
         if (row.operation != GetParam() || row.shape.group_size == 0) continue;
@@ -140,7 +141,7 @@ TEST_P(TuningTables, HaveRowsThatAffectNoBit) {
         }
         if (types.empty()) continue;
         ++rows;
-        if (run_row(device, row, types[i % types.size()], i) > 0) ++ran;
+        if (run_row(device, row, types[i % types.size()], i, why)) ++ran;
       }
       if (rows == 0) continue;
       tables = true;
@@ -153,7 +154,7 @@ TEST_P(TuningTables, HaveRowsThatAffectNoBit) {
         EXPECT_EQ(ran, 0);
         continue;
       }
-      EXPECT_TRUE(ran > 0 || match > TuneMatch::kind) << device.info().selector << ", " << table.kind;
+      EXPECT_TRUE(ran > 0 || match > TuneMatch::kind) << device.info().selector << ", " << table.kind << ": " << why;
     }
   }
   if (!tables) GTEST_SKIP() << "no device here for which a table has such rows";

@@ -93,7 +93,7 @@ SAMESUM_C_API samesum_status samesum_plan_statistics(const samesum_plan* plan, s
 SAMESUM_C_API samesum_status samesum_plan_histogram(const samesum_plan* plan, samesum_histogram** result);
 SAMESUM_C_API samesum_status samesum_plan_pairs(const samesum_plan* plan, const samesum_array* to);
 SAMESUM_C_API samesum_status samesum_plan_axes(const samesum_plan* plan, const samesum_array* to);
-/* `*count`: room for so many results, and how many there are. */
+/* `*count`: the number of results that there is room for, and then how many there are. */
 SAMESUM_C_API samesum_status samesum_plan_operator(const samesum_plan* plan, samesum_value* results, size_t* count);
 SAMESUM_C_API void samesum_plan_free(samesum_plan* plan);
 

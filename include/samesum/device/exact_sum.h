@@ -35,7 +35,7 @@
 #define EXACT_SUM_WORDS(format) (EXACT_SUM_DIGITS(format) + 5)
 // The position of the first digit among those of exact_sum_round_float64(): a float32 is a multiple of 2^-149.
 #define EXACT_SUM_FIRST(format) ((format) == EXACT_SUM_FLOAT32 ? 28 : 0)
-// Doubles of local memory for exact_sum_group() of so many work-items.
+// Doubles of local memory for exact_sum_group() of that number of work-items.
 #define EXACT_SUM_SCRATCH(items) (4 * (items))
 
 #if defined(__CUDACC__) || defined(__CUDACC_RTC__) || defined(__OPENCL_VERSION__)  // hosts need only the words above
@@ -525,7 +525,7 @@ EXACT_SUM_SELDOM float exact_sum_round_float32(EXACT_SUM_GLOBAL exact_ulong* wor
   return exact_float((exact_uint)negative << 31 | exact_round_float32(digits, EXACT_SUM_FIRST(format), EXACT_DIGITS - 1));
 }
 
-// A sum in registers, rounded; with what went to the words, which nobody else adds to. For the first work-item, behind exact_sum_group().
+// A sum in registers, rounded; with what went to the words, which no other work-item adds to. For the first work-item, behind exact_sum_group().
 EXACT_SUM_FN double exact_sum_finish_float64(ExactSum sum, EXACT_SUM_GLOBAL exact_ulong* words, int format) {
   if (sum.left == 0) {
     if (sum.any == 0) return 0;
@@ -545,7 +545,7 @@ EXACT_SUM_FN float exact_sum_finish_float32(ExactSum sum, EXACT_SUM_GLOBAL exact
   return exact_sum_round_float32(words, format);
 }
 
-// Propagates carries in the words of a sum, so that they have room for 2^30 additions again. By one work-item, while nobody adds to them.
+// Propagates carries in the words of a sum, so that they have room for 2^30 additions again. By one work-item, while no other adds to them.
 EXACT_SUM_FN void exact_sum_normalize(EXACT_SUM_GLOBAL exact_ulong* words, int format) {
   exact_long carry = 0;
   const int last = EXACT_SUM_DIGITS(format) - 1;

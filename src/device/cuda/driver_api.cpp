@@ -45,7 +45,7 @@ std::string_view likely_cause(CUresult code) {
     case 701:
       return "a group of this size wants more registers or local memory than a multiprocessor has: choose a smaller one";
     case 720:
-      return "so many groups of this kernel cannot be resident at once";
+      return "that number of groups of this kernel cannot be resident at once";
     case 702:
       return "a kernel ran longer than the display's watchdog allows: choose a GPU without a display";
     case 802:

@@ -1,4 +1,4 @@
-// Arrays in a device's memory as kernels take them: runs of elements, one every so many bytes; and the places where results go.
+// Arrays in a device's memory as kernels take them: runs of elements at a constant distance in bytes; and the places where results go.
 #pragma once
 
 #include "core/array/array_blocks.hpp"

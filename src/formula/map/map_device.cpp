@@ -133,7 +133,7 @@ void map_on_device(const Formula& formula, const Program& program, std::span<con
   }
   for (const Array& array : results) {
     if (!device::single_run(array, core::Order::index)) {
-      throw Error(ErrorKind::usage, "the results of a formula on a device lie one every so many bytes: this array's axes do not");
+      throw Error(ErrorKind::usage, "the results of a formula on a device must lie at one constant distance in bytes: those of this array do not");
     }
     to.emplace_back(array);
   }

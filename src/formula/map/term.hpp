@@ -20,7 +20,7 @@ enum class Reading {
 /// The source of a term (of one result) whose inputs are of the types `inputs`.
 statistics::TermCode term_code(const Program& program, std::span<const DType> inputs, std::span<const Reading> readings);
 
-/// The terms of a formula of one result; null where no kernel can take them (so many inputs that its arguments would be too long).
+/// The terms of a formula of one result; null where no kernel can take them (more inputs than a kernel's arguments have room for).
 /// `arrays` are those of Program::inputs, one at least, on a device that runs kernels, and of the positions' shape.
 std::unique_ptr<statistics::Terms> terms_of(const Formula& formula, const Program& program, std::span<const Value> parameters,
                                             std::span<const Array> arrays, std::span<const std::uint64_t> shape);

@@ -97,7 +97,7 @@ std::optional<AnyOrder> any_order(const Program& combine, std::span<const Scalar
     const Wide value = types[k] == Scalar::int64 ? Wide{static_cast<std::int64_t>(*unit)} : Wide{*unit};
     sums.push_back(is_integer(types[k]) ? Range{value, value} : Range{});
   }
-  // Any order stays within the ranges of a tree of so many levels, the first of which combines elements and units.
+  // The ranges of a tree with that number of levels, whose first combines elements and units, hold for any order.
   for (int level = 0; level <= levels; ++level) {
     std::vector<Range> inputs;
     for (const InputComponent& input : combine.inputs) {

@@ -23,7 +23,7 @@ struct TreeShape {
 device::Source tree_source(const Program& leaf, std::span<const DType> inputs, const std::vector<bool>& whole, const Program& combine,
                            std::span<const Scalar> types, const TreeShape& shape, std::span<const std::uint64_t> unit = {});
 
-/// Larger where there are so many elements that all compute units still have tiles.
+/// Larger where all compute units still have tiles then.
 TreeShape choose_shape(const DeviceInfo& info, std::span<const Scalar> types, std::uint64_t size);
 /// Whether a value of one type becomes one of another without a check.
 bool converts(Scalar from, Scalar to);

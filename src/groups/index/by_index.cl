@@ -127,7 +127,7 @@ FN void add_digits(GLOBAL ulong* digits, ulong groups, uint rows, GLOBAL uint* u
   }
 }
 
-// Adds mantissa * 2^place, of so many bits, to the pair's sums where it lies there, else to the group's digits.
+// Adds mantissa * 2^place, a mantissa of `bits` bits, to the pair's sums where it lies there, else to the group's digits.
 FN void add_scaled(long* low, long* high, uint pair, GLOBAL ulong* digits, ulong groups, uint rows, GLOBAL uint* used, ulong mantissa, uint place,
                    uint negative, int bits) {
   const int at = (int)place - (int)(DIGIT_BITS * pair);
@@ -246,7 +246,7 @@ FN SHARE share_in(LOCAL const uint* slot, uint slots) {
 // The slot of a group that is among the frequent ones (D. Knuth, The Art of Computer Programming 3, 6.4).
 FN uint frequent_slot(uint group, uint slots) { return (uint)(((ulong)(group * 0x9e3779b1u) * slots) >> 32); }
 
-// Local memory: `slots` sums; the groups they are of, unless `copies` is not 0: then each group has so many.
+// Local memory: `slots` sums; and the groups they belong to, unless `copies` is not 0: then each group has `copies` sums.
 FN void deposit(const SUMS* sums, LOCAL uint* memory, uint slots, uint copies, SHARE share, uint group) {
   if (group == NO_GROUP) return;
   uint slot = group * copies + (local_id() & (copies - 1));
@@ -295,7 +295,7 @@ FN void deposit_together(const SUMS* sums, LOCAL uint* memory, uint slots, uint 
 #endif
 
 #if RUNS
-// What a work-item has of a run of elements of one group: `whole`, the sum of so many terms, is to be added to the share.
+// What a work-item has of a run of elements of one group: `whole`, the sum of its terms, is to be added to the share.
 #if FLOATS == 32
 #define WHOLE_NUMBER double
 #else
@@ -343,7 +343,7 @@ FN void settle_run(const SUMS* sums, RUN* run) {
   run->whole = 0;
   run->terms = 0;
   if (mantissa == 0) return;
-  // As add_scaled(), but the upper digit takes what so many elements may add to it.
+  // As add_scaled(), but the upper digit takes what `terms` elements may add to it.
   const uint place = (uint)exponent + sums->phase;
   const int at = (int)place - (int)(DIGIT_BITS * sums->pair);
   const ulong lost = at >= 0 ? 0 : at > -64 ? mantissa & ((1UL << -at) - 1) : mantissa;
@@ -388,7 +388,7 @@ FN void hold(const SUMS* sums, RUN* run, VALUE x) {
   run->share = share_merge(run->share, share_of(sums, x, run->group));
 }
 
-// The same for so many elements at once.
+// The same for several elements at once.
 FN void hold_all(const SUMS* sums, RUN* run, const VALUE* x) {
 #if RUNS_BY_REGISTERS && FLOATS == 32
   // Floats that are less than 2^(e - 126) and multiples of 2^(e - 25 - 150), at most 2^4: their sums are exact as doubles.
@@ -469,7 +469,7 @@ FN uint offsets_up_to(GLOBAL const ulong* offsets, uint first, uint last, ulong 
   return first;
 }
 
-// The same, where that is likely to be near `first`.
+// The same, where that is probably close to `first`.
 FN uint offsets_behind(GLOBAL const ulong* offsets, uint first, uint last, ulong place) {
   uint step = 1;
   while (step <= last - first && offsets[first + step - 1] <= place) {
@@ -481,7 +481,7 @@ FN uint offsets_behind(GLOBAL const ulong* offsets, uint first, uint last, ulong
 #endif
 
 // Adds `count` elements, of which element i has the index indices[i]: each group of work-items `chunk` of them. `first_element` is the place of
-// the first for segments. Of so many groups, which are all or none, local memory has the extremes that are known.
+// the first for segments. Local memory has the extremes so far of all groups or of none.
 KERNEL FIXED_GROUP(GROUP_SIZE, RUNS && !SQUARES ? 2 : 1)
 void sums_by_index(GLOBAL const VALUE* values, ulong from, long stride, GLOBAL const INDEX* indices, ulong index_from, long index_stride,
                    ulong count, ulong chunk, ulong first_element, ulong groups, GLOBAL ulong* planes, GLOBAL uint* others, GLOBAL uint* words,

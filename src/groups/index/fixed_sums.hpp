@@ -1,4 +1,4 @@
-// Sums into groups as integers, for as long as the elements lie close to each other: a quick way to a table of exact sums.
+// Sums into groups as integers, for as long as the exponents of elements span a narrow range: a fast way to a table of exact sums.
 #pragma once
 
 #include "groups/index/group_table.hpp"

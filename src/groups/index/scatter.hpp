@@ -25,7 +25,7 @@ void scatter(Table& to, const Array& values, const Array& indices, const GroupOp
 
 /// Stores the groups, all of which there are, of the elements first … first + count - 1. Called by several threads at once.
 using FindGroups = std::function<void(std::uint64_t first, std::size_t count, std::uint64_t* groups)>;
-/// The same, of elements in host memory whose groups are found when they are added: from memory of which so many bytes are read for each.
+/// The same, of elements in host memory whose groups are found when they are added: which reads `bytes_each` bytes of memory for each.
 void scatter(Table& to, const Array& values, const FindGroups& find, std::uint64_t bytes_each, std::uint32_t threads);
 
 /// Offsets as GroupSums::add_segments() takes them. @throws its errors.

@@ -77,7 +77,7 @@ TileHistograms of_parts(const Array& data, const Bins& bins, const Tile& tile, c
 TileHistograms::TileHistograms(Bins bins, std::vector<std::uint64_t> shape, std::vector<std::uint64_t> slots)
     : bins_(std::move(bins)), shape_(std::move(shape)), slots_(std::move(slots)) {
   if (product_of(shape_) > kMaxCounts || slots_.size() != product_of(shape_) * binning::places(bins_)) {
-    throw Error(ErrorKind::usage, fmt::format("{} counts are none of histograms of so many tiles", slots_.size()));
+    throw Error(ErrorKind::usage, fmt::format("{} counts are not those of histograms of {} tiles", slots_.size(), product_of(shape_)));
   }
 }
 

@@ -291,7 +291,7 @@ void TextReader::parse_records(TextBlock& block) const {
                                                        no_quote ? "is not closed" : "goes on after its closing quote"));
       }
       if (index >= column_of_.size()) {
-        if (all) return fail(next, fmt::format("a line of over {}, in a table of so many columns", counted_fields(column_of_.size())));
+        if (all) return fail(next, fmt::format("a line of over {}, the number of columns", counted_fields(column_of_.size())));
         continue;
       }
       if (const std::uint32_t column = column_of_[index]; column != kNoColumn) {

@@ -60,7 +60,7 @@ void add_products_to_bins(const double* a, const double* b, std::size_t count, P
 inline constexpr std::size_t kProductBlock = 1024;
 void add_product_block(const float* a, const float* b, std::size_t count, PartialProducts& partial);
 
-/// The sum, the sum of squares and the extremes of floats at once, in registers, while the exponents of a block span little.
+/// The sum, the sum of squares and the extremes of floats at once, in registers, while the exponents of a block span a narrow range.
 struct FusedSums {
   reduction::Window window;  ///< of the sum, and of the two for squares
   alignas(64) std::array<std::array<std::int64_t, PartialProducts::kMaxLanes>, 3> lanes{};

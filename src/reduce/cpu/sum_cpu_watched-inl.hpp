@@ -24,7 +24,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 // Half of a first-level cache, so that a block may be looked at again.
 constexpr std::size_t kWatchedBytes = 16384;
-// These loops run ahead themselves, so that a little help is best, by measurement: 1024 bytes took 5 to 10% longer.
+// These loops run ahead themselves, so that prefetching little is best, by measurement: 1024 bytes took 5 to 10% longer.
 constexpr std::size_t kWatchedPrefetchBytes = 256;
 // Sums of float64 grow by a bit with every other block; those of float32 have more room.
 constexpr int kWatchedBlocks = 8;
