@@ -60,7 +60,9 @@ std::vector<double> parse_edges(const std::string& given) {
 }  // namespace
 
 std::string describe(const Report& report) {
-  std::string text = fmt::format("{} {}, {}", report.device, report.configuration, duration(report.seconds));
+  std::string text = report.device;
+  if (!report.configuration.empty()) text += " " + report.configuration;
+  text += ", " + duration(report.seconds);
   if (report.seconds > 0) text += fmt::format(", {:.3g} GB/s", static_cast<double>(report.bytes) / report.seconds / 1e9);
   if (report.upload_seconds > 0) text += fmt::format("; upload {}", duration(report.upload_seconds));
   return text;

@@ -108,6 +108,8 @@ void print_json(Output& out, const std::vector<std::string>& files, const std::s
   object["means"] = numbers(histogram.means(nan));
   object["variances"] = numbers(histogram.variances(0, nan));
   object["nan_policy"] = options.result.nan;
+  object["device"] = report.device;
+  object["configuration"] = report.configuration;
   object["seconds"] = rounded_seconds(report.seconds);
   out.print("{}\n", to_text(object));
 }
@@ -161,7 +163,10 @@ int run_weighted(Output& out, const HistOptions& options, const std::vector<Inpu
   const std::unique_ptr<Source> of_weights = weights.sources().front().open();
   WeightedHistogram histogram(axes);
   Report report;
-  histogram.add(sources, *of_weights, {.report = &report, .tuning = options.tuning});
+  std::uint64_t bytes = of_weights->resident_bytes();
+  for (const Source* source : sources) bytes += source->resident_bytes();
+  const Device device = choose_device(options.device, bytes);
+  histogram.add(sources, *of_weights, {.device = device, .report = &report, .tuning = options.tuning});
   if (options.result.json) {
     print_json(out, files, weights.files.front(), histogram, options, report);
   } else if (options.result.csv || histogram.rank() > 1) {

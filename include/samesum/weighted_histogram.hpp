@@ -43,8 +43,9 @@ class WeightedHistogram {
   explicit WeightedHistogram(std::vector<Bins> axes, bool squares = true);
 
   /// Adds the samples (coordinates[0][i], coordinates[1][i], …) with the weights w[i]: arrays of one shape, each of any type and any
-  /// strides. O(n · axes) on the CPU, O(cells) where each thread has a table of its own. Arrays on a device that runs kernels are added up
-  /// there (GroupSums), if it has 64-bit atomics and memory; else they are copied to the host in parts.
+  /// strides. O(n · axes) on the CPU, O(cells) where each thread has a table of its own. A device that runs kernels adds up what is in its
+  /// memory, and what is copied there from host memory in parts (Options::device), if it has 64-bit atomics and memory for the sums
+  /// (GroupSums). Else the CPU does, with what is copied to the host in parts, and Report::configuration has the reason.
   /// @throws Error (usage) unless there are as many arrays as axes, of one shape, in one place.
   void add(const std::vector<Array>& coordinates, const Array& weights, const Options& options = {});
   /// The same of the numbers of sources, one from each at every position.
@@ -104,7 +105,8 @@ class WeightedHistogram {
   WeightedHistogram(std::vector<Bins> axes, GroupSums sums) : axes_(std::move(axes)), sums_(std::move(sums)) {}
   WeightedHistogram moved(std::size_t axis, Bins bins, const std::vector<std::uint32_t>& to) const;
   std::uint64_t cell_of(std::span<const std::int64_t> indices) const;
-  SAMESUM_HIDDEN bool add_in_one(const std::vector<Array>& all, const Device& device);
+
+  class SAMESUM_HIDDEN Adding;
 
   std::vector<Bins> axes_;
   GroupSums sums_;

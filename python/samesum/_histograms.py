@@ -150,7 +150,7 @@ def _filled(sample: list[Any], axes: list[Any], density: bool, weights: Any, squ
     if weights is None:
         cells = second = _core.count_cells(sample, axes, device)
     else:
-        cells, second = _core.weigh_cells(sample, weights, axes, squares)
+        cells, second = _core.weigh_cells(sample, weights, axes, squares, device)
     edges = [axis.edges for axis in axes]
     if density:  # in numpy's order of operations
         total, second = cells.sum(), None

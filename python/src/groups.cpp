@@ -178,10 +178,10 @@ nb::object count_cells(const nb::list& coordinates, const std::vector<Bins>& bin
 }
 
 /// The sums of the weights in each cell, and those of their squares or None.
-nb::tuple weigh_cells(const nb::list& coordinates, nb::handle weights, const std::vector<Bins>& bins, bool squares) {
+nb::tuple weigh_cells(const nb::list& coordinates, nb::handle weights, const std::vector<Bins>& bins, bool squares, nb::handle device) {
   const Views samples(coordinates);
   const View weight(weights);
-  Options options;
+  Options options = options_of(nb::none(), device);
   const WeightedHistogram found = run(samples.bytes, options, [&] {
     WeightedHistogram cells(bins, squares);
     cells.add(samples.arrays, every(weight).array(), options);
@@ -255,7 +255,7 @@ void bind_groups(nb::module_& m) {
   m.def("sum_at", &sum_at, nb::arg(), nb::arg(), nb::arg(), nb::arg().none());
   m.def("sum_at_device", &sum_at_device);
   m.def("count_cells", &count_cells, nb::arg(), nb::arg(), nb::arg().none());
-  m.def("weigh_cells", &weigh_cells);
+  m.def("weigh_cells", &weigh_cells, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none());
   m.def("pairs", &all_pairs, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg(),
         nb::arg(), nb::arg(), nb::arg().none(), nb::arg(), nb::arg().none());
 }

@@ -11,6 +11,7 @@
 #include <samesum/statistics.hpp>
 #include <samesum/sum.hpp>
 #include <samesum/tiles.hpp>
+#include <samesum/weighted_histogram.hpp>
 
 #include "device/device.hpp"
 
@@ -124,6 +125,11 @@ class Calls {
     const Array some = zeros(kMaxCpuBytes, type);
     const Bins bins = Bins::even(-1, 100, 16);
     add("histogram", type, [=] { static_cast<void>(histogram_nd({some, some}, {bins, bins})); });
+    add("histogram", type, [=] {
+      WeightedHistogram weighted({bins});
+      weighted.add({some}, some);
+      static_cast<void>(weighted.sums());
+    });
     const Array image(zeros_, {256, std::min<std::uint64_t>(256, some.size() / 256)}, type);
     add("histogram", type, [=] { static_cast<void>(tile_histograms(image, bins, {64, 64})); });
   }

@@ -171,6 +171,25 @@ class Weights(Case):
         self.assertEqual([float(row["sum"]) for row in found[1:5]], json_found["sums"])
         self.assertEqual([int(row["count"]) for row in found[1:5]], json_found["counts"])
 
+    def test_every_device_gives_the_same(self):
+        generator = numpy.random.default_rng(9)
+        y = generator.integers(0, 5, 900).astype("u1")
+        numpy.save(self.path("y.npy"), y)
+        commands = [("hist", "x.npy", "--weights", "w.npy", "--bins", "4", "--range", "0", "8"),
+                    ("hist2d", "x.npy", "y.npy", "--weights", "w.npy", "--x-edges", "0,1,8", "--y-each-value")]
+        for command in commands:
+            here = self.rows(*command, "--device", "cpu")
+            for device in self.json("devices")["devices"]:
+                name = device["selector"]
+                self.assertEqual(self.rows(*command, "--device", name), here, name)
+                self.assertEqual(self.json(*command, "--device", name)["device"], name)
+                if name == "cpu":
+                    continue
+                masked = {"SAMESUM_MASK": "int64_atomics"}
+                text, note = self.noted(*command, "--csv", "--verbose", "--device", name, environment=masked)
+                self.assertEqual(list(csv.DictReader(io.StringIO(text))), here, name)
+                self.assertIn("cpu instead of %s, which has no 64-bit atomics" % name, note)
+
     def test_two_axes_columns_and_the_terminal(self):
         table = "a,b,w\n" + "".join(f"{i % 3},{i % 5},{i}\n" for i in range(60))
         self.write("t.csv", table.encode())

@@ -11,6 +11,8 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <string>
+#include <vector>
 
 namespace samesum {
 namespace {
@@ -140,6 +142,100 @@ TEST(WeightedHistogram, SourcesAndArraysOnDevices) {
     there.add({a, b}, c);
     EXPECT_EQ(std::memcmp(there.sums().data(), right.sums().data(), 8 * 20), 0) << device.info().selector;
     refusal([&] { there.add({a, b}, data.w); });
+    if (device.info().has(Capability::kernels)) {
+      refusal([&] { there.add({a, b}, c, {.device = Device::open("cpu")}); });
+    }
+  }
+}
+
+// Where a report says that sums are made, of arrays there or uploaded.
+void expect_told(const Report& report, const Device& device, std::uint64_t bytes) {
+  const bool there = device.info().has(Capability::kernels) && device.info().has(Capability::int64_atomics);
+  EXPECT_EQ(report.device, there ? device.info().selector : "cpu");
+  EXPECT_EQ(report.variant, there ? "sums_by_index" : "");
+  EXPECT_EQ(report.configuration.find("no 64-bit atomics") != std::string::npos, !there && device.info().has(Capability::kernels));
+  EXPECT_EQ(report.bytes, bytes);
+}
+
+// All that two histograms have, bit for bit.
+void expect_same(const WeightedHistogram& a, const WeightedHistogram& b, const std::string& what) {
+  EXPECT_TRUE(a == b) << what;
+  EXPECT_EQ(a.histogram(), b.histogram()) << what;
+  for (const NanPolicy nan : {NanPolicy::propagate, NanPolicy::skip}) {
+    const Values results[][2] = {
+        {a.sums(nan), b.sums(nan)}, {a.squares(nan), b.squares(nan)}, {a.means(nan), b.means(nan)}, {a.variances(1, nan), b.variances(1, nan)}};
+    for (const auto& [one, other] : results) {
+      ASSERT_EQ(one.size(), other.size()) << what;
+      EXPECT_EQ(std::memcmp(one.data(), other.data(), 8 * one.size()), 0) << what;
+    }
+  }
+}
+
+TEST(WeightedHistogram, ADeviceGetsSamplesOfTheHost) {
+  const Device cpu = Device::open("cpu");
+  const std::vector<std::vector<Bins>> grids = {{Bins::even(0, 10, 5)},
+                                                {Bins::between({-1, 0.5, 0.75, 9})},
+                                                {Bins::by_formula(Formula("x*x/7"), 9)},
+                                                {Bins::even(0, 10, 5), Bins::each_value(1, 4)},
+                                                {Bins::by_formula(Formula("x*x/7"), 9), Bins::even(0, 8, 3)}};
+  for (const std::size_t count : {0, 1, 511, 512, 513, 3001}) {
+    const Data data(count, true, 4 + count);
+    const std::vector<std::int16_t> whole(data.y.begin(), data.y.end());
+    // Elements that are not aligned.
+    std::vector<char> odd(4 * count + 1);
+    if (count != 0) std::memcpy(odd.data() + 1, data.x.data(), 4 * count);
+    const Array x(odd.data() + 1, count, DType::float32), y(data.y), w(data.w);
+    for (const std::vector<Bins>& axes : grids) {
+      const std::vector<Array> samples = axes.size() == 1 ? std::vector<Array>{x} : std::vector<Array>{x, y};
+      WeightedHistogram right(axes);
+      right.add(samples, w, {.device = cpu});
+      right.add(samples, whole, {.device = cpu});
+      for (const Device& device : test::devices()) {
+        const std::string what = device.info().selector + ", " + std::to_string(count);
+        WeightedHistogram there(axes);
+        Report report;
+        std::uint64_t done = 0;
+        there.add(samples, w, {.device = device, .report = &report, .progress = [&](const Progress& now) { done = now.done; }});
+        const std::uint64_t bytes = count * (4 + (axes.size() == 2 ? 1 : 0) + 8);
+        if (count != 0 && axes[0].formula() == nullptr) {
+          EXPECT_EQ(done, bytes);
+          expect_told(report, device, bytes);
+        }
+        there.add(samples, whole, {.device = device});
+        expect_same(there, right, what);
+      }
+    }
+  }
+}
+
+// More than a device gets at once, and one more and one less.
+TEST(WeightedHistogram, PartsOfADevice) {
+  constexpr std::size_t kPart = std::size_t{1} << 22;
+  Random random(9);
+  std::vector<std::uint8_t> x(kPart + 1);
+  std::vector<float> w(kPart + 1);
+  for (std::size_t i = 0; i <= kPart; ++i) {
+    x[i] = static_cast<std::uint8_t>(random.bits(8));
+    w[i] = std::ldexp(static_cast<float>(random.bits(24)), static_cast<int>(i % 200) - 140) * (i % 3 == 0 ? -1.0f : 1.0f);
+  }
+  const std::vector<Bins> axes = {Bins::each_value(3, 250)};
+  for (const std::size_t count : {kPart - 1, kPart, kPart + 1}) {
+    const Array samples = Array(x).part(0, count), weights = Array(w).part(0, count);
+    WeightedHistogram right(axes);
+    right.add({samples}, weights, {.device = Device::open("cpu")});
+    for (const Device& device : test::devices()) {
+      if (!device.info().has(Capability::kernels)) continue;
+      const Buffer x_there(device, count), w_there(device, 4 * count);
+      x_there.write(x.data(), count);
+      w_there.write(w.data(), 4 * count);
+      WeightedHistogram uploaded(axes), there(axes);
+      uploaded.add({samples}, weights, {.device = device});
+      Report report;
+      there.add({Array(x_there, count, DType::uint8)}, Array(w_there, count, DType::float32), {.report = &report});
+      expect_told(report, device, 5 * count);
+      expect_same(uploaded, right, device.info().selector);
+      expect_same(there, right, device.info().selector);
+    }
   }
 }
 

@@ -164,6 +164,9 @@ class Grids(unittest.TestCase):
             for i in range(sums.shape[0]):
                 for j in range(sums.shape[1]):
                     self.assertEqual(sums[i, j], float(exact(w[(column == i) & (row == j)].tolist())))
+            for device in samesum.devices():
+                there = samesum.histogram2d(x, y, bins, limits, weights=w, device=device["selector"])[0]
+                self.assertEqual(there.tobytes(), sums.tobytes(), device["selector"])
         sample = rng.normal(size=(500, 3))
         cells, edges = samesum.histogramdd(sample, (3, 4, 5))
         wanted, wanted_edges = np.histogramdd(sample, (3, 4, 5))

@@ -82,9 +82,13 @@ std::vector<DType> DeviceColumns::types() const {
   return types;
 }
 
-std::span<const device::Run> DeviceColumns::next() {
+bool DeviceColumns::in_place() const {
+  return std::ranges::all_of(columns_, [](const Column& column) { return column.run.has_value(); });
+}
+
+std::span<const device::Run> DeviceColumns::next(std::uint64_t most) {
   parts_.clear();
-  const std::uint64_t count = std::min(DeviceCells::kPart, size_ - done_);
+  const std::uint64_t count = std::min(most, size_ - done_);
   if (count == 0) return {};
   for (Column& column : columns_) {
     if (column.values) {

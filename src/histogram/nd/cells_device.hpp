@@ -55,8 +55,10 @@ class DeviceColumns {
   DeviceColumns(const std::vector<Array>& coordinates, const std::vector<Bins>& axes);
 
   std::vector<DType> types() const;
-  /// The next DeviceCells::kPart samples or fewer, valid until the next call; empty at the end.
-  std::span<const device::Run> next();
+  /// Whether all columns are runs of the arrays themselves: then parts may be of any size.
+  bool in_place() const;
+  /// The next `most` samples or fewer, valid until the next call; empty at the end.
+  std::span<const device::Run> next(std::uint64_t most = DeviceCells::kPart);
 
  private:
   struct Column {

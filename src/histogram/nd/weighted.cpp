@@ -2,6 +2,7 @@
 #include <samesum/error.hpp>
 #include <samesum/weighted_histogram.hpp>
 
+#include "core/array/pack.hpp"
 #include "core/float_environment.hpp"
 #include "core/progress.hpp"
 #include "device/memory/run.hpp"
@@ -16,8 +17,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
-#include <functional>
-#include <numeric>
+#include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <utility>
@@ -40,40 +41,173 @@ Values inside(const Values& all, const std::vector<Bins>& axes, const std::vecto
   return result;
 }
 
-// GroupSums::add() of weights and what finds their cells.
-using Add = std::function<void(const Array& weights, const groups::FindGroups& find, std::uint64_t bytes_each)>;
-
-// Cells are found as groups, batch by batch.
-void add_part(const binning::Samples::Part& part, const Add& add) {
-  std::uint64_t bytes_each = 0;
-  for (const View& column : part.columns) bytes_each += size_of(column.type());
-  const auto find = [&](std::uint64_t first, std::size_t count, std::uint64_t* groups) {
-    binning::for_cells(part, first, count, [&](std::uint64_t at, std::size_t some, const std::uint32_t* cells) {
-      std::copy(cells, cells + some, groups + (at - first));
-    });
-  };
-  add(part.extra[0], find, bytes_each);
-}
-
-// Adds all of `samples`, and tells of it.
-void add_all(binning::Samples samples, std::uint64_t most, const Options& options, const Add& add) {
-  const auto start = std::chrono::steady_clock::now();
-  core::ProgressParts progress(options, samples.resident_bytes());
-  std::uint64_t bytes = 0;
-  binning::Samples::Part part;
-  while (samples.next(most, part)) {
-    add_part(part, add);
-    std::uint64_t part_bytes = part.extra[0].bytes();
-    for (const View& column : part.columns) part_bytes += column.bytes();
-    bytes += part_bytes;
-    progress.add(part_bytes);
-  }
-  if (options.report == nullptr) return;
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  *options.report = {"cpu", "", "", bytes, 0, seconds};
-}
-
 }  // namespace
+
+// One call of add(): where samples are added, and what is told of it.
+class WeightedHistogram::Adding {
+ public:
+  Adding(WeightedHistogram& to, const Device& device, const Options& options, std::uint64_t bytes)
+      : to_(to), device_(device), kernels_(device.info().has(Capability::kernels)), options_(options), progress_(options, bytes) {}
+
+  // Samples in host memory, the parts of which a device gets one after the other.
+  void add(binning::Samples samples, std::uint64_t most) {
+    if (kernels_) most = binning::DeviceCells::kPart;
+    binning::Samples::Part part;
+    while (samples.next(most, part)) {
+      if (kernels_ && to_.sums_.can_add(device_, part.extra[0].type())) {
+        upload(part);
+        add_runs(runs_, types_);
+      } else {
+        add_here(part);
+      }
+    }
+    tell();
+  }
+
+  // Arrays in the memory of the device, which runs kernels: the coordinates, and the weights.
+  void add_there(const std::vector<Array>& all) {
+    const std::size_t rank = to_.rank();
+    binning::DeviceColumns columns(all, to_.axes_);
+    types_ = columns.types();
+    if (to_.sums_.can_add(device_, types_.back())) {
+      const std::uint64_t most = progress_.wanted() ? kPartThere : all[0].size();
+      for (;;) {
+        const std::span<const device::Run> runs = columns.next(in_one() && columns.in_place() ? most : binning::DeviceCells::kPart);
+        if (runs.empty()) break;
+        add_runs(runs, types_);
+      }
+      return tell();
+    }
+    std::vector<std::vector<std::byte>> copies(all.size());
+    const binning::CellFinder finder(to_.axes_, std::span(types_).first(rank));
+    for (;;) {
+      const std::span<const device::Run> runs = columns.next();
+      if (runs.empty()) break;
+      binning::Samples::Part part{&finder, {}, {}};
+      for (std::size_t i = 0; i < runs.size(); ++i) {
+        (i < rank ? part.columns : part.extra).push_back(device::read_run(device_, runs[i], types_[i], copies[i]));
+      }
+      add_here(part);
+    }
+    tell();
+  }
+
+ private:
+  static constexpr std::uint64_t kPartThere = std::uint64_t{1} << 26;
+
+  // How a device finds cells of coordinates of certain types: of an axis as it adds the weights, else before.
+  struct Finder {
+    std::optional<binning::Plan> plan;
+    std::optional<binning::DevicePlan> there;
+    groups::Indexing indexing;
+    std::optional<binning::DeviceCells> cells;
+  };
+
+  // Whether the kernel that adds the weights finds the cells, too.
+  bool in_one() const { return to_.rank() == 1 && to_.axes_[0].formula() == nullptr; }
+
+  // Requires that the device's mutex is held.
+  Finder& finder_of(std::span<const DType> types) {
+    std::unique_ptr<Finder>& finder = finders_[{types.begin(), types.end()}];
+    if (finder) return *finder;
+    finder = std::make_unique<Finder>();
+    if (in_one()) {
+      finder->plan.emplace(to_.axes_[0], types[0]);
+      finder->there.emplace(device_.implementation(), *finder->plan);
+      finder->indexing = binning::index_of_samples(*finder->there);
+    } else {
+      finder->cells.emplace(device_.implementation(), to_.axes_, types);
+    }
+    return *finder;
+  }
+
+  void add_runs(std::span<const device::Run> runs, std::span<const DType> types) {
+    const std::size_t rank = to_.rank();
+    const device::Run& weights = runs.back();
+    Finder* finder = nullptr;
+    {
+      const device::Lock lock(device_.implementation().mutex());
+      finder = &finder_of(types.first(rank));
+      if (finder->cells) finder->cells->find(runs.first(rank));
+    }
+    if (finder->cells) {
+      to_.sums_.add(weights, types.back(), {finder->cells->cells(), weights.count, 4}, DType::uint32, device_, nullptr);
+    } else {
+      to_.sums_.add(weights, types.back(), runs[0], types[0], device_, &finder->indexing);
+    }
+    std::uint64_t each = 0;
+    for (const DType type : types) each += size_of(type);
+    add_bytes(each * weights.count);
+  }
+
+  // Samples in host memory, here: cells are found as groups, batch by batch.
+  void add_here(const binning::Samples::Part& part) {
+    std::uint64_t bytes_each = 0;
+    for (const View& column : part.columns) bytes_each += size_of(column.type());
+    const auto find = [&](std::uint64_t first, std::size_t count, std::uint64_t* groups) {
+      binning::for_cells(part, first, count, [&](std::uint64_t at, std::size_t some, const std::uint32_t* cells) {
+        std::copy(cells, cells + some, groups + (at - first));
+      });
+    };
+    to_.sums_.add(part.extra[0], find, bytes_each, options_.tuning.threads);
+    here_ = true;
+    add_bytes(bytes_each * part.size() + part.extra[0].bytes());
+  }
+
+  // The part's columns and weights as runs.
+  void upload(const binning::Samples::Part& part) {
+    device::Device& device = device_.implementation();
+    const device::Lock lock(device.mutex());
+    runs_.clear();
+    types_.clear();
+    uploads_.resize(to_.rank() + 1);
+    for (std::size_t i = 0; i < uploads_.size(); ++i) {
+      View column = i < to_.rank() ? part.columns[i] : part.extra[0];
+      if (!column.contiguous()) {
+        packed_.resize(column.bytes());
+        column = core::pack(column, packed_.data());
+      }
+      if (uploads_[i].bytes < column.bytes()) uploads_[i] = device.allocate((column.bytes() + 15) / 16 * 16);
+      device.write(uploads_[i], 0, column.data(), column.bytes());
+      runs_.push_back({uploads_[i], column.size(), static_cast<std::int64_t>(size_of(column.type())), 0});
+      types_.push_back(column.type());
+    }
+  }
+
+  void add_bytes(std::uint64_t bytes) {
+    bytes_ += bytes;
+    progress_.add(bytes);
+  }
+
+  void tell() {
+    if (options_.report == nullptr) return;
+    Report report{"cpu", "", "", bytes_, 0, 0};
+    if (kernels_ && !here_) {
+      report.device = device_.info().selector;
+      report.variant = "sums_by_index";
+      const device::Lock lock(device_.implementation().mutex());
+      device_.implementation().finish();
+    } else if (kernels_) {
+      report.configuration = fmt::format("instead of {}, which has {}", device_.info().selector,
+                                         device_.info().has(Capability::int64_atomics) ? "too little memory" : "no 64-bit atomics");
+    }
+    report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+    *options_.report = report;
+  }
+
+  WeightedHistogram& to_;
+  Device device_;
+  bool kernels_, here_ = false;
+  const Options& options_;
+  const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  core::ProgressParts progress_;
+  std::uint64_t bytes_ = 0;
+  std::map<std::vector<DType>, std::unique_ptr<Finder>> finders_;
+  std::vector<device::Memory> uploads_;
+  std::vector<device::Run> runs_;
+  std::vector<DType> types_;
+  std::vector<std::byte> packed_;
+};
 
 WeightedHistogram::WeightedHistogram(std::vector<Bins> axes, bool squares)
     : axes_(std::move(axes)), sums_(binning::cell_count(axes_, kMaxCells), {.squares = squares}) {}
@@ -83,77 +217,32 @@ void WeightedHistogram::add(const std::vector<Array>& coordinates, const Array& 
   std::vector<Array> all = coordinates;
   all.push_back(weights);
   binning::Samples::require_alike(all, axes_, coordinates.size());
-  const bool there = std::ranges::any_of(all, [](const Array& array) { return array.on_device(); });
-  const auto add_found = [&](const Array& values, const groups::FindGroups& find, std::uint64_t bytes_each) {
-    sums_.add(values, find, bytes_each, options.tuning.threads);
-  };
-  if (!there) return add_all(binning::Samples(coordinates, axes_, {weights}), kPartInMemory, options, add_found);
-  for (const Array& array : all) {
-    if (!array.on_device() || &array.buffer().device().implementation() != &all[0].buffer().device().implementation()) {
-      throw Error(ErrorKind::usage, "coordinates and weights lie in different places: bring all of them to host memory or to one device");
-    }
-  }
-  const Device device = all[0].buffer().device();
-  if (!device.info().has(Capability::kernels)) {
-    for (Array& array : all) array = device::on_host(array);
-    return add({all.begin(), all.end() - 1}, all.back(), options);
-  }
-  if (all[0].size() == 0) return;
-  const bool there_too = sums_.can_add(device, weights.type());
-  if (there_too && add_in_one(all, device)) return;
-  binning::DeviceColumns columns(all, axes_);
-  const std::vector<DType> types = columns.types();
-  const std::span<const DType> of_axes = std::span(types).first(axes_.size());
-  if (there_too) {
-    std::optional<binning::DeviceCells> finder;
-    for (;;) {
-      const std::span<const device::Run> runs = columns.next();
-      if (runs.empty()) return;
-      {
-        const device::Lock lock(device.implementation().mutex());
-        if (!finder) finder.emplace(device.implementation(), axes_, of_axes);
-        finder->find(runs.first(axes_.size()));
+  std::uint64_t bytes = 0;
+  for (const Array& array : all) bytes += array.bytes();
+  const auto there = std::ranges::find_if(all, [](const Array& array) { return array.on_device(); });
+  const Device device = device::device_for(there == all.end() ? all[0] : *there, bytes, options);
+  Adding adding(*this, device, options, bytes);
+  if (there != all.end()) {
+    const bool kernels = device.info().has(Capability::kernels);
+    for (Array& array : all) {
+      if (!array.on_device()) {
+        throw Error(ErrorKind::usage, "coordinates and weights lie in different places: bring all of them to host memory or to one device");
       }
-      sums_.add(runs.back(), types.back(), {finder->cells(), runs.back().count, 4}, DType::uint32, device, nullptr);
+      device::require_on(array, device);
+      if (!kernels) array = device::on_host(array);
     }
+    if (kernels) return adding.add_there(all);
   }
-  std::vector<std::vector<std::byte>> copies(all.size());
-  const binning::CellFinder finder(axes_, of_axes);
-  for (;;) {
-    const std::span<const device::Run> runs = columns.next();
-    if (runs.empty()) break;
-    binning::Samples::Part part{&finder, {}, {}};
-    for (std::size_t i = 0; i < runs.size(); ++i) {
-      (i < axes_.size() ? part.columns : part.extra).push_back(device::read_run(device, runs[i], types[i], copies[i]));
-    }
-    add_part(part, add_found);
-  }
-}
-
-// Over one axis, of arrays that are runs: the kernel that adds the weights finds the bins, too.
-bool WeightedHistogram::add_in_one(const std::vector<Array>& all, const Device& device) {
-  if (axes_.size() != 1 || axes_[0].formula() != nullptr) return false;
-  const std::optional<device::Run> samples = device::single_run(all[0], core::Order::index),
-                                   weights = device::single_run(all[1], core::Order::index);
-  if (!samples || !weights || samples->offset % size_of(all[0].type()) != 0 || weights->offset % size_of(all[1].type()) != 0) return false;
-  const binning::Plan plan(axes_[0], all[0].type());
-  std::optional<binning::DevicePlan> there;
-  groups::Indexing indexing;
-  {
-    const device::Lock lock(device.implementation().mutex());
-    there.emplace(device.implementation(), plan);
-    indexing = binning::index_of_samples(*there);
-  }
-  sums_.add(*weights, all[1].type(), *samples, all[0].type(), device, &indexing);
-  return true;
+  const Array last = std::move(all.back());
+  all.pop_back();
+  adding.add(binning::Samples(all, axes_, {last}), kPartInMemory);
 }
 
 void WeightedHistogram::add(const std::vector<Source*>& coordinates, Source& weights, const Options& options) {
   const core::DefaultFloatEnvironment environment;
-  add_all(binning::Samples(coordinates, axes_, {&weights}), kPartOfSource, options,
-          [&](const Array& values, const groups::FindGroups& find, std::uint64_t bytes_each) {
-            sums_.add(values, find, bytes_each, options.tuning.threads);
-          });
+  binning::Samples samples(coordinates, axes_, {&weights});
+  const std::uint64_t bytes = samples.resident_bytes();
+  Adding(*this, device::device_for(bytes, options), options, bytes).add(std::move(samples), kPartOfSource);
 }
 
 std::vector<std::uint64_t> WeightedHistogram::shape() const {
