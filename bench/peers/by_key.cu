@@ -1,8 +1,11 @@
 // CUB's sort and ReduceByKey, and plain atomic additions of floats, beside samesum's sums by index, over the public headers alone, on one array
 // in device memory; results stay there. Each group's result of samesum's is checked against its exact sum. CUB's sort reads as many bits of the keys
-// as there are groups; of sorted keys ReduceByKey alone is timed.
+// as there are groups; of sorted keys ReduceByKey alone is timed. Sums of segments are beside CUB's DeviceSegmentedReduce.
+//
+//   by_key 26 float32 4,16,20      # log2 of the elements (28); the type of the elements (all); log2 of the numbers of groups, or 'segments' (all)
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_reduce.cuh>
+#include <cub/device/device_segmented_reduce.cuh>
 
 #include <samesum/buffer.hpp>
 #include <samesum/group_sums.hpp>
@@ -16,6 +19,7 @@
 #include <cstring>
 #include <functional>
 #include <random>
+#include <string>
 #include <type_traits>
 #include <vector>
 
@@ -87,7 +91,14 @@ template <class T>
 void compare(const samesum::Device& device, const std::vector<T>& values, int bits, bool zipf, bool sorted, const char* type) {
   const std::size_t count = values.size(), groups = std::size_t{1} << bits;
   std::vector<std::int32_t> host_keys = keys_of(count, bits, zipf);
-  if (sorted) std::sort(host_keys.begin(), host_keys.end());
+  if (sorted) {
+    const Memory<std::int32_t> before(host_keys), after(count);
+    std::size_t bytes = 0;
+    check(cub::DeviceRadixSort::SortKeys(nullptr, bytes, before.data, after.data, count, 0, bits));
+    const Memory<char> storage(bytes);
+    check(cub::DeviceRadixSort::SortKeys(storage.data, bytes, before.data, after.data, count, 0, bits));
+    check(cudaMemcpy(host_keys.data(), after.data, after.bytes, cudaMemcpyDeviceToHost));
+  }
   const Memory<T> x(values), sorted_x(sorted ? 0 : count), cub_sums(groups), atomic_sums(groups);
   const Memory<std::int32_t> keys(host_keys), sorted_keys(sorted ? 0 : count), unique(groups), runs(1);
   const Memory<std::conditional_t<std::is_integral_v<T>, std::int64_t, double>> sums(groups);
@@ -136,8 +147,46 @@ void compare(const samesum::Device& device, const std::vector<T>& values, int bi
   std::fflush(stdout);
 }
 
+// Segments of 10 to 1000 elements; offsets in device memory.
 template <class T>
-void compare_all(const samesum::Device& device, std::size_t count, const char* type, bool normal) {
+void compare_segments(const samesum::Device& device, const std::vector<T>& values, std::size_t segments, const char* type) {
+  std::mt19937_64 random(3);
+  std::vector<std::int64_t> offsets = {0};
+  while (offsets.size() <= segments && offsets.back() + 1000 <= static_cast<std::int64_t>(values.size())) {
+    offsets.push_back(offsets.back() + 10 + static_cast<std::int64_t>(random() % 991));
+  }
+  segments = offsets.size() - 1;
+  const Memory<T> x(values), cub_sums(segments);
+  const Memory<std::int64_t> there(offsets);
+  const Memory<std::conditional_t<std::is_integral_v<T>, std::int64_t, double>> sums(segments);
+  std::size_t bytes = 0;
+  const auto reduce = [&](void* storage) {
+    return cub::DeviceSegmentedReduce::Sum(storage, bytes, x.data, cub_sums.data, static_cast<std::int64_t>(segments), there.data, there.data + 1);
+  };
+  check(reduce(nullptr));
+  const Memory<char> storage(bytes);
+  const double cub = best_microseconds([&] { check(reduce(storage.data)); });
+  const samesum::Array from = x.array(device), begins = there.array(device), to = sums.array(device);
+  const double ours = best_microseconds([&] {
+    samesum::GroupSums exact(segments, {.counts = false});
+    exact.add_segments(from, begins);
+    exact.sums(to);
+  });
+  samesum::GroupSums right(segments);
+  right.add_segments(values, offsets);
+  std::vector<std::uint64_t> found(segments);
+  check(cudaMemcpy(found.data(), sums.data, sums.bytes, cudaMemcpyDeviceToHost));
+  if (std::memcmp(found.data(), right.sums().data(), sums.bytes) != 0) std::printf("WRONG: ");
+  const double read = 1e6 * static_cast<double>(static_cast<std::size_t>(offsets.back()) * sizeof(T)) / 4.0e12;
+  std::printf("%-8s %zu segments, %lld elements  CUB %9.1f us  samesum %9.1f us  CUB / samesum %6.2f  of 4 TB/s %.2f\n", type, segments,
+              static_cast<long long>(offsets.back()), cub, ours, cub / ours, read / ours);
+  std::fflush(stdout);
+}
+
+template <class T>
+void compare_all(const samesum::Device& device, std::size_t count, const char* type, bool normal, const std::string& wanted,
+                 const std::string& groups) {
+  if (!wanted.empty() && wanted != type) return;
   std::mt19937_64 random(1);
   std::normal_distribution<double> bell;
   std::vector<T> values(count);
@@ -149,19 +198,23 @@ void compare_all(const samesum::Device& device, std::size_t count, const char* t
     }
   }
   for (const int bits : {4, 10, 16, 20, 24}) {
+    if (!groups.empty() && ("," + groups + ",").find("," + std::to_string(bits) + ",") == std::string::npos) continue;
     for (const bool zipf : {false, true}) {
       for (const bool sorted : {false, true}) compare(device, values, bits, zipf, sorted, type);
     }
   }
+  if (!groups.empty() && groups.find("segments") == std::string::npos) return;
+  for (const std::size_t segments : {10'000, 1'000'000}) compare_segments(device, values, segments, type);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   const std::size_t count = std::size_t{1} << (argc > 1 ? std::atoi(argv[1]) : 28);
+  const std::string type = argc > 2 ? argv[2] : "", groups = argc > 3 ? argv[3] : "";
   const samesum::Device device = samesum::Device::open("cuda:0");
-  compare_all<float>(device, count, "float32", false);
-  compare_all<float>(device, count, "normal", true);
-  compare_all<double>(device, count, "float64", false);
-  compare_all<std::int32_t>(device, count, "int32", false);
+  compare_all<float>(device, count, "float32", false, type, groups);
+  compare_all<float>(device, count, "normal", true, type, groups);
+  compare_all<double>(device, count, "float64", false, type, groups);
+  compare_all<std::int32_t>(device, count, "int32", false, type, groups);
 }

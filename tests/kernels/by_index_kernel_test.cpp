@@ -1,4 +1,4 @@
-// by_index.cl and digits.cl with sub-groups, as they are on GPUs, run on the host.
+// by_index.cl, by_runs.cl and digits.cl with sub-groups, as they are on GPUs, run on the host.
 #include "support/emulation.hpp"
 
 #include <samesum/accumulator.hpp>
@@ -37,10 +37,10 @@ namespace samesum::dialect::by_key {
 #define COUNTS 1
 #define SQUARES 1
 #define EXTREMA 1
-#define RUNS 0
 // clang-format off: the order matters
 #include "exact/exact.h"
 #include "groups/index/digits.h"
+#include "groups/index/shares.h"
 #include "groups/index/by_index.cl"
 #include "groups/index/digits.cl"
 // clang-format on
@@ -48,20 +48,20 @@ namespace samesum::dialect::by_key {
 #undef COUNTS
 #undef SQUARES
 #undef EXTREMA
-#undef LANES
-#undef RUNS_BY_REGISTERS
-#undef WHOLE_NUMBER
 #undef EXTREMA_PARAMETERS
-#undef RUNS
+#undef ITEMS
 
 namespace samesum::dialect::by_sorted_key {
+#define ITEMS 8
 #define COUNTS 1
 #define SQUARES 0
 #define EXTREMA 0
-#define RUNS 1
+// clang-format off: the order matters
 #include "exact/exact.h"
-#include "groups/index/by_index.cl"
+#include "groups/index/shares.h"
+#include "groups/index/by_runs.cl"
 #include "groups/index/digits.cl"
+// clang-format on
 }  // namespace samesum::dialect::by_sorted_key
 #undef FLOATS
 #undef VALUE
@@ -71,12 +71,13 @@ namespace samesum::dialect::by_sorted_key {
 #undef COUNTS
 #undef SQUARES
 #undef EXTREMA
-#undef LANES
-#undef RUNS_BY_REGISTERS
+#undef IN_REGISTERS
 #undef WHOLE_NUMBER
 #undef EXTREMA_PARAMETERS
+#undef ITEMS
 
 namespace samesum::dialect::by_segment {
+#define ITEMS 4
 #define FLOATS 64
 #define VALUE ulong
 #define VALUE_BITS 53
@@ -85,9 +86,12 @@ namespace samesum::dialect::by_segment {
 #define COUNTS 0
 #define SQUARES 0
 #define EXTREMA 0
+// clang-format off: the order matters
 #include "exact/exact.h"
-#include "groups/index/by_index.cl"
+#include "groups/index/shares.h"
+#include "groups/index/by_runs.cl"
 #include "groups/index/digits.cl"
+// clang-format on
 }  // namespace samesum::dialect::by_segment
 #pragma GCC diagnostic pop
 
@@ -142,7 +146,7 @@ TEST(ByIndexKernel, AddsWithSubgroupsWhateverTheOrderOfKeys) {
       const uint phase = near ? 5 : 11, pair = near ? 3 : 5;
       const ulong chunk = 1024;
       emulation().run(3, GROUP_SIZE, [&] {
-        dialect::by_key::sums_by_index(reinterpret_cast<const uint*>(values.data()), 0, 1, keys.data(), 0, 1, size, chunk, 0, groups,
+        dialect::by_key::sums_by_index(reinterpret_cast<const uint*>(values.data()), 0, 1, keys.data(), 0, 1, size, chunk, groups,
                                        planes.words.data(), planes.others.data(), planes.noted.data(), kRows, phase, pair, kSquareRows, 3,
                                        7, slots, copies, how % 3 != 0 ? static_cast<uint>(groups) : 0);
       });
@@ -199,6 +203,7 @@ TEST(ByIndexKernel, AddsRunsOfSortedKeys) {
     for (int kind = 0; kind < 4; ++kind) {
       SCOPED_TRACE(std::to_string(groups) + " " + std::to_string(kind));
       const std::size_t size = 6001;
+      const auto vectors = static_cast<uint>(kind);  // values or indices, both or none, by loads of 16 bytes
       std::vector<float> values(size);
       for (float& value : values) {
         value = static_cast<float>(number(false, kind != 1, kind == 2, random));
@@ -212,9 +217,9 @@ TEST(ByIndexKernel, AddsRunsOfSortedKeys) {
       Planes planes(groups, kRows + 5);
       const uint phase = kind == 1 ? 11 : 5, pair = kind == 1 ? 5 : 3;
       emulation().run(3, GROUP_SIZE, [&] {
-        dialect::by_sorted_key::sums_by_index(reinterpret_cast<const uint*>(values.data()), 0, 1, keys.data(), 0, 1, size, 2048, 0, groups,
-                                              planes.words.data(), planes.others.data(), planes.noted.data(), kRows, phase, pair, 0, 0, 0, 1,
-                                              0);
+        dialect::by_sorted_key::sums_by_runs(reinterpret_cast<const uint*>(values.data()), 0, 1, keys.data(), 0, 1, size, 2048, groups,
+                                             planes.words.data(), planes.others.data(), planes.noted.data(), kRows, phase, pair, 0, 0, 0, 0,
+                                             vectors);
       });
       EXPECT_EQ(planes.noted[0], 1);
       std::vector<Accumulator> exact(groups);
@@ -246,9 +251,9 @@ TEST(ByIndexKernel, AddsSegmentsWithSubgroups) {
     const uint phase = 30, pair = near ? 31 : 20;
     const ulong begun = 4;  // the elements of the launch
     emulation().run(4, GROUP_SIZE, [&] {
-      dialect::by_segment::sums_by_index(reinterpret_cast<const ulong*>(values.data()), begun, 1, offsets.data(), 0, 1,
-                                         values.size() - begun, 512 + 128, begun, groups, planes.words.data(), planes.others.data(),
-                                         planes.noted.data(), kRows, phase, pair, 0, 0, 0, 1, 0);
+      dialect::by_segment::sums_by_runs(reinterpret_cast<const ulong*>(values.data()), begun, 1, offsets.data(), 0, 1,
+                                        values.size() - begun, 512 + 256, groups, planes.words.data(), planes.others.data(),
+                                        planes.noted.data(), kRows, phase, pair, 0, 0, 0, begun, near ? 1 : 0);
     });
     std::vector<Accumulator> exact(groups);
     for (std::size_t group = 0; group < groups; ++group) {

@@ -231,7 +231,7 @@ void build_axes(device::Device& device, bool rest) {
 
 void build_sums_by_index(device::Device& device, bool rest) {
   if (!device.info().has(Capability::int64_atomics)) return;
-  device::build(device, groups::changes_source(DType::int32, 512), "index_changes");
+  device::build(device, groups::samples_source({}), "index_changes");
   for (const DType type : kDTypes) {
     if (!rest && !stands_for_others(type)) continue;
     const bool all = stands_for_others(type);
@@ -239,12 +239,12 @@ void build_sums_by_index(device::Device& device, bool rest) {
     device::build(device, groups::index_sums_source({.type = type, .index = DType::int64, .squares = all}), "sums_by_index");
     if (!all || !rest) continue;
     device::build(device, groups::index_sums_source({.type = type, .index = DType::uint16, .counts = false}), "sums_by_index");
-    device::build(device, groups::index_sums_source({.type = type, .segments = true, .runs = true, .counts = false}), "sums_by_index");
+    device::build(device, groups::index_sums_source({.type = type, .segments = true, .runs = true, .counts = false}), "sums_by_runs");
     for (const bool segments : {false, true}) {
       device::build(device, groups::index_sums_source({.type = type, .segments = segments, .runs = segments, .extrema = true}),
-                    "sums_by_index");
+                    segments ? "sums_by_runs" : "sums_by_index");
     }
-    device::build(device, groups::index_sums_source({.type = type, .index = DType::int32, .runs = true}), "sums_by_index");
+    device::build(device, groups::index_sums_source({.type = type, .index = DType::int32, .runs = true}), "sums_by_runs");
   }
 }
 

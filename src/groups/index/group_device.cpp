@@ -23,6 +23,7 @@ constexpr std::uint64_t kFirstLooked = 1 << 20;               // and a first one
 constexpr std::uint32_t kGroupSize = 512, kCpuGroupSize = 16;
 constexpr std::uint64_t kLocalBytes = 100 << 10, kCpuLocalBytes = 32 << 10, kReservedBytes = 4 << 10;
 constexpr std::uint32_t kSpecials = 4;               // planes behind the digits
+constexpr std::uint32_t kVectorsOfValues = 1, kVectorsOfIndices = 2;  // of by_runs.cl
 constexpr std::string_view kRoom = "sums by index";  // the plan that keeps memory
 constexpr std::uint64_t kMaxKept = std::uint64_t{1} << 28, kLeastOthers = 1 << 16;
 constexpr std::uint32_t kWords = 9;  // OUTSIDE and so on, of digits.h
@@ -62,7 +63,7 @@ device::Source index_sums_source(const IndexSums& what, const Indexing* indexing
   const std::string bits = what.type == DType::float16    ? "as_uint(half_to_float(x))"
                            : what.type == DType::bfloat16 ? "((uint)(x) << 16)"
                                                           : "(x)";
-  device::Source source{{"groups/index/digits.h"},
+  device::Source source{{"groups/index/digits.h", "groups/index/shares.h"},
                         {{"VALUE", element},
                          {"FLOATS", is_integer(kind)         ? "0"
                                     : kind == DType::float64 ? "64"
@@ -74,7 +75,6 @@ device::Source index_sums_source(const IndexSums& what, const Indexing* indexing
                                    : what.segments     ? "ulong"
                                                        : std::string(element_name(what.index))},
                          {"SEGMENTS", flag(what.segments)},
-                         {"RUNS", flag(what.runs)},
                          {"COUNTS", flag(what.counts)},
                          {"SQUARES", flag(what.squares)},
                          {"EXTREMA", flag(what.extrema)},
@@ -84,13 +84,15 @@ device::Source index_sums_source(const IndexSums& what, const Indexing* indexing
     source.files.insert(source.files.end(), indexing->files.begin(), indexing->files.end());
     source.defines.insert(source.defines.end(), indexing->defines.begin(), indexing->defines.end());
   }
-  source.files.emplace_back("groups/index/by_index.cl");
+  source.files.emplace_back(what.runs ? "groups/index/by_runs.cl" : "groups/index/by_index.cl");
   return source;
 }
 
-device::Source changes_source(DType index, std::uint32_t group_size) {
-  return {{"groups/index/digits.h", "groups/index/changes.cl"},
-          {{"INDEX", std::string(element_name(index))}, {"GROUP_SIZE", std::to_string(group_size)}}};
+device::Source samples_source(IndexSums what) {
+  what.segments = what.runs = what.counts = what.squares = what.extrema = false;
+  device::Source source = index_sums_source(what);
+  source.files.back() = "groups/index/samples.cl";
+  return source;
 }
 
 device::Source digits_source(const IndexSums& what) {
@@ -283,42 +285,41 @@ std::uint32_t DeviceTable::Digits::place_pair(std::uint64_t greatest, bool fresh
   return pair;
 }
 
-// Whether sums are best made run by run.
-void DeviceTable::look_for_runs(const device::Run& indices, DType type) {
-  if (indices.count < (fresh_ ? kFirstLooked : kLooked)) return;
+// Clears the table where it is new; looks where the elements lie and, if `indices` are given, whether sums are best made run by run.
+void DeviceTable::look(const device::Run& values, DType type, const device::Run* indices, DType index_type) {
   if (!cleared_) clear();
   constexpr std::uint64_t kSample = std::uint64_t{1} << 14;
-  const auto index = static_cast<std::int64_t>(size_of(type));
-  const std::uint64_t apart = indices.count / kSample;
-  const device::Argument arguments[] = {indices.memory, indices.offset / size_of(type), indices.stride / index, indices.count, apart,
-                                        words_};
-  walk(device::build(device_, changes_source(type, group_size_on(device_.info())), "index_changes"), kSample, arguments);
-  std::uint32_t changes = 0;
-  device_.read(words_, 4 * kChanges, &changes, sizeof changes);
-  const std::uint32_t none = 0;
-  device_.write(words_, 4 * kChanges, &none, sizeof none);
-  runs_ = changes < kSample / 8;
-}
-
-// Clears the table where it is new, and looks where the elements lie.
-void DeviceTable::prepare(const device::Source& source, const device::Run& values, DType type) {
-  if (!cleared_) clear();
+  const auto place = [](const device::Run& run, DType of) {
+    const auto bytes = static_cast<std::int64_t>(size_of(of));
+    return std::pair(run.offset / size_of(of), run.stride / bytes);
+  };
+  // A look at few elements would take longer than it saves.
+  const bool for_runs = indices != nullptr && indices->count >= (fresh_ ? kFirstLooked : kLooked);
+  const bool for_pair = !is_integer(kind_) && (fresh_ || values.count >= kLooked);
   if (is_integer(kind_)) {
     sums_.lowest = products_.lowest = 0;
     sums_.highest = products_.highest = 1;
-    return;
   }
-  if (!fresh_ && values.count < kLooked) return;  // to look would take longer
-  constexpr std::uint64_t kSample = std::uint64_t{1} << 14;
-  const auto element = static_cast<std::int64_t>(size_of(type));
-  const std::uint64_t apart = std::max<std::uint64_t>(values.count / kSample, 1);
-  const device::Argument arguments[] = {values.memory, values.offset / size_of(type), values.stride / element, values.count, apart, words_};
-  walk(device::build(device_, source, "greatest_bit"), values.count / apart, arguments);
-  std::uint32_t greatest = 0;
-  device_.read(words_, 4 * kGreatest, &greatest, sizeof greatest);
-  const std::uint32_t none = 0;
-  device_.write(words_, 4 * kGreatest, &none, sizeof none);
-  if (greatest == 0) greatest = one_of(kind_);
+  if (!for_runs && !for_pair) return;
+  const device::Source source = samples_source(kernels_for(type, index_type, false));
+  if (for_runs) {
+    const auto [from, stride] = place(*indices, index_type);
+    const device::Argument arguments[] = {indices->memory, from, stride, indices->count, indices->count / kSample, words_};
+    walk(device::build(device_, source, "index_changes"), kSample, arguments);
+  }
+  if (for_pair) {
+    const std::uint64_t apart = std::max<std::uint64_t>(values.count / kSample, 1);
+    const auto [from, stride] = place(values, type);
+    const device::Argument arguments[] = {values.memory, from, stride, values.count, apart, words_};
+    walk(device::build(device_, source, "greatest_bit"), values.count / apart, arguments);
+  }
+  std::array<std::uint32_t, kChanges - kGreatest + 1> seen{};
+  device_.read(words_, 4 * kGreatest, seen.data(), sizeof seen);
+  const std::array<std::uint32_t, seen.size()> none{};
+  device_.write(words_, 4 * kGreatest, none.data(), sizeof none);
+  if (for_runs) runs_ = seen[kChanges - kGreatest] < kSample / 8;
+  if (!for_pair) return;
+  const std::uint32_t greatest = seen[0] != 0 ? seen[0] : one_of(kind_);
   sums_.place_pair(greatest - 1, fresh_);
   if (squares_) products_.place_pair(2 * std::uint64_t{greatest - 1} + 1, fresh_);
 }
@@ -335,7 +336,6 @@ void DeviceTable::launch(const IndexSums& what, const device::Source& source, co
                                              indices.stride / static_cast<std::int64_t>(index),
                                              values.count,
                                              shape.chunk,
-                                             first,
                                              groups_,
                                              planes_,
                                              others_,
@@ -345,12 +345,20 @@ void DeviceTable::launch(const IndexSums& what, const device::Source& source, co
                                              sums_.pair,
                                              products_.rows,
                                              products_.phase,
-                                             products_.pair,
-                                             shape.slots,
-                                             shape.copies};
+                                             products_.pair};
+  if (what.runs) {
+    const auto in_vectors = [&](const device::Run& run, std::uint64_t size) {
+      return run.stride == static_cast<std::int64_t>(size) && what.items * size % 16 == 0 &&
+             (device_.misalignment(run.memory) + run.offset) % 16 == 0;
+    };
+    const std::uint32_t vectors = (in_vectors(values, element) ? kVectorsOfValues : 0) | (in_vectors(indices, index) ? kVectorsOfIndices : 0);
+    arguments.insert(arguments.end(), {first, vectors});
+  } else {
+    arguments.insert(arguments.end(), {shape.slots, shape.copies});
+  }
   if (extrema_) arguments.emplace_back(shape.known);
   if (indexing != nullptr) arguments.insert(arguments.end(), indexing->arguments.begin(), indexing->arguments.end());
-  device_.launch(device::build(device_, source, "sums_by_index"),
+  device_.launch(device::build(device_, source, what.runs ? "sums_by_runs" : "sums_by_index"),
                  {.groups = shape.groups, .group_size = shape.group_size, .local_bytes = shape.local_bytes}, arguments);
   fresh_ = false;
   launched_ = true;
@@ -388,7 +396,7 @@ void DeviceTable::add(const device::Run& values, DType type, const device::Run& 
       continue;
     }
     const device::Run part = values.part(first, count);
-    prepare(source, part, type);
+    look(part, type, nullptr, DType::int32);
     launch(what, source, part, indices.part(first, count), 0, indexing);
     first += count;
   }
@@ -398,9 +406,6 @@ DeviceTable::Outside DeviceTable::add(const Array& values, const Array& indices,
   Parts elements(values), places(indices);
   const device::Lock lock(device_.mutex());
   const std::uint64_t most = std::min(elements.most(), places.most()), size = values.size();
-  if (size != 0) look_for_runs(places.part(0, std::min(most, size), lock), indices.type());
-  const IndexSums what = kernels_for(values.type(), indices.type(), false);
-  const device::Source source = index_sums_source(what, nullptr);
   const auto outside_at = [&](std::uint64_t first) {
     Outside outside{1, first, 0};
     const device::Run run = places.part(first, 1, lock);
@@ -414,7 +419,7 @@ DeviceTable::Outside DeviceTable::add(const Array& values, const Array& indices,
   // What was added before cannot be told from what is added now: so indices are looked at first.
   if (!ignore_outside && !fresh_) {
     collect();
-    const device::Kernel kernel = device::build(device_, source, "first_outside");
+    const device::Kernel kernel = device::build(device_, samples_source(kernels_for(values.type(), indices.type(), false)), "first_outside");
     const auto bytes = static_cast<std::int64_t>(size_of(indices.type()));
     for (std::uint64_t first = 0; first < size; first += most) {
       const std::uint64_t count = std::min(most, size - first);
@@ -431,12 +436,18 @@ DeviceTable::Outside DeviceTable::add(const Array& values, const Array& indices,
   }
   const bool undo = !ignore_outside && fresh_;
   Outside all;
+  IndexSums what;
+  device::Source source;
   for (std::uint64_t first = 0; first < size;) {
     if (room() < std::min(most, size - first) / 2) propagate();
     const std::uint64_t count = std::min({most, room(), size - first});
-    const device::Run run = elements.part(first, count, lock);
-    prepare(source, run, values.type());
-    launch(what, source, run, places.part(first, count, lock), first, nullptr);
+    const device::Run run = elements.part(first, count, lock), place = places.part(first, count, lock);
+    look(run, values.type(), first == 0 ? &place : nullptr, indices.type());
+    if (first == 0) {
+      what = kernels_for(values.type(), indices.type(), false);
+      source = index_sums_source(what);
+    }
+    launch(what, source, run, place, first, nullptr);
     if (const Outside found = collect(); found.count != 0) {
       if (undo) {
         clear();
@@ -461,7 +472,7 @@ void DeviceTable::add_segments(const Array& values, std::span<const std::uint64_
     if (room() == 0) propagate();
     const std::uint64_t count = std::min({elements.most(), room(), offsets.back() - first});
     const device::Run part = elements.part(first, count, lock);
-    prepare(source, part, values.type());
+    look(part, values.type(), nullptr, DType::int32);
     launch(what, source, part, run, first, nullptr);
     first += count;
   }

@@ -21,7 +21,7 @@
 
 namespace samesum::groups {
 
-/// What the kernels of by_index.cl are compiled for.
+/// What the kernels of by_index.cl and by_runs.cl are compiled for.
 struct IndexSums {
   DType type = DType::float32, index = DType::int32;
   bool segments = false;  ///< offsets of 64 bits in place of indices
@@ -35,10 +35,10 @@ struct Indexing {
   std::vector<std::pair<std::string, std::string>> defines;
   std::vector<device::Argument> arguments;
 };
-/// Kernels "sums_by_index", "greatest_bit", "first_outside". Without `indexing` indices are given.
+/// The kernel "sums_by_runs" for runs, else "sums_by_index". Without `indexing` indices are given; with it there are no runs.
 device::Source index_sums_source(const IndexSums& what, const Indexing* indexing = nullptr);
-/// The kernel "index_changes".
-device::Source changes_source(DType index, std::uint32_t group_size);
+/// Kernels "greatest_bit", "index_changes", "first_outside", for the same types.
+device::Source samples_source(IndexSums what);
 /// Kernels "clear_words", "carry_digits", "round_sums".
 device::Source digits_source(const IndexSums& what);
 
@@ -98,8 +98,7 @@ class DeviceTable {
   void merge_extremes(Table& to, std::uint64_t group, std::uint64_t least, std::uint64_t greatest) const;
   IndexSums kernels_for(DType type, DType index, bool segments) const;
   Geometry geometry(std::uint64_t count, bool runs) const;
-  void look_for_runs(const device::Run& indices, DType type);
-  void prepare(const device::Source& source, const device::Run& values, DType type);
+  void look(const device::Run& values, DType type, const device::Run* indices, DType index_type);
   std::uint64_t room() const noexcept;
   // Adds up to room() elements.
   void launch(const IndexSums& what, const device::Source& source, const device::Run& values, const device::Run& indices,
@@ -121,7 +120,7 @@ class DeviceTable {
   device::Memory planes_, others_, words_;
   device::Source digits_source_;
   bool fresh_ = true, cleared_ = false, launched_ = false;
-  bool runs_ = false;  // most indices are the next one too
+  bool runs_ = false;  // whether most indices are equal to the next one
   std::uint64_t pending_ = 0;  // elements since carries were propagated
 };
 
