@@ -64,7 +64,9 @@ $(DOCS_TOOLS)/ready:
 	@$(DOCS_TOOLS)/bin/pip install --quiet --disable-pip-version-check 'mkdocs==1.6.*' 'mkdocs-material==9.*'
 	@touch $@
 
-docs: program $(DOCS_TOOLS)/ready
+docs-tools: $(DOCS_TOOLS)/ready
+
+docs: program docs-tools
 	@tools/make-docs.py $(SAMESUM)
 	@NO_MKDOCS_2_WARNING=1 $(DOCS_TOOLS)/bin/mkdocs build --strict
 	@tools/check-links.py build/docs/site
@@ -140,4 +142,4 @@ clean:
 	rm -rf build
 
 .DEFAULT_GOAL := help
-.PHONY: help packages program all demo test test-all bench peers docs format kernels dist release deb install uninstall python-tools python-test-tools python wheel clean
+.PHONY: help packages program all demo test test-all bench peers docs docs-tools format kernels dist release deb install uninstall python-tools python-test-tools python wheel clean

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""make-docs.py PROGRAM: gathers the site's pages in build/docs/pages, for MkDocs (mkdocs.yml).
+"""make-docs.py PROGRAM [FOLDER]: gathers the site's pages in FOLDER, by default build/docs/pages, for MkDocs (mkdocs.yml).
 
-The documents as they are, with links that hold there; the program's help; the C++ headers, by Doxygen where it is installed."""
+The documents as they are, with links that hold there (a link to a file that is no page becomes its text); the program's help; the C++ headers, by Doxygen where it is installed."""
 import os
 import pathlib
 import re
@@ -10,7 +10,7 @@ import subprocess
 import sys
 
 SOURCE = pathlib.Path(__file__).resolve().parent.parent
-PAGES = SOURCE / "build/docs/pages"
+PAGES = pathlib.Path(sys.argv[2]).resolve() if len(sys.argv) > 2 else SOURCE / "build/docs/pages"
 OUTSIDE = {"README.md": "index.md", "ARCHITECTURE.md": "ARCHITECTURE.md", "CONTRIBUTING.md": "CONTRIBUTING.md", "CHANGELOG.md": "CHANGELOG.md"}
 ITEM = re.compile(r"\s*(?:[-*]|\d+\.) ")
 
@@ -23,10 +23,12 @@ def place(path):
 def links_of_the_site(text, page):
     """Links of `page` of the repository as links between the site's pages."""
     def link(found):
-        target, anchor = found[1], found[2] or ""
+        words, target, anchor = found[1], found[2], found[3] or ""
         path = (page.parent / target).resolve().relative_to(SOURCE).as_posix()
-        return f"]({os.path.relpath(place(path), os.path.dirname(place(page.relative_to(SOURCE).as_posix())))}{anchor})"
-    return re.sub(r"\]\(((?:\.\./|docs/)*[\w./-]+\.(?:md|svg|png))(#[\w-]+)?\)", link, text)
+        if path not in OUTSIDE and not path.startswith("docs/"):
+            return words
+        return f"[{words}]({os.path.relpath(place(path), os.path.dirname(place(page.relative_to(SOURCE).as_posix())))}{anchor})"
+    return re.sub(r"\[([^][]*)\]\(((?:\.\./|docs/)*[\w./-]+\.(?:md|svg|png))(#[\w-]+)?\)", link, text)
 
 
 def for_python_markdown(text):

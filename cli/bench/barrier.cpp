@@ -26,7 +26,7 @@ struct BarrierBench {
 };
 
 std::string verdict(const bench::BarrierRow& row) {
-  std::string text(bench::name_of(row.verdict));
+  std::string text = verdict_name(row.verdict, bench::is_faulty_barrier(row.method));
   return row.reason.empty() ? text : text + ": " + row.reason;
 }
 
@@ -37,7 +37,7 @@ bool sound(const bench::BarrierRow& row) {
 }
 
 Table::Cell verdict_cell(const bench::BarrierRow& row) {
-  return {verdict(row), row.verdict == bench::Verdict::right ? Style::good : sound(row) ? Style::dim : Style::bad};
+  return {verdict(row), verdict_style(row.verdict, bench::is_faulty_barrier(row.method))};
 }
 
 std::string rate(const bench::BarrierRow& row) { return row.seconds.median > 0 ? fmt::format("{:.3f}", 1e-6 / row.seconds.median) : ""; }
@@ -75,7 +75,7 @@ class BarrierPrinter {
   static Table discovery_table() { return Table(">>>>>>", 2, {8, 5, 5, 14, 8, 10}); }
 
   void print_rows(const std::vector<bench::BarrierRow>& rows, std::size_t& printed, bool checked) {
-    Table table("<>>>>>><", 2, {18, 6, 4, 9, 11, 8, 8, 0});
+    Table table("<>>>>>><", 2, {18, 6, 4, 9, 11, 8, out_.terminal() ? 21u : 8u, 0});
     if (printed == 0 && !rows.empty()) {
       table.add_head({"method", "groups", "of", "a barrier", "barriers/us", "a run", "without", checked ? "check" : ""});
     }
@@ -89,7 +89,7 @@ class BarrierPrinter {
                  timed ? duration(row.seconds.median) : "",
                  timed ? rate(row) : "",
                  timed && row.total_seconds > 0 ? duration(row.total_seconds) : "",
-                 timed && row.without_seconds > 0 ? duration(row.without_seconds) : "",
+                 timed && row.without_seconds > 0 ? with_bar(out_, duration(row.without_seconds), row.without_seconds / row.total_seconds) : "",
                  last});
     }
     table.print(out_);
@@ -201,12 +201,12 @@ Without a barrier ('none') the sums are wrong: that is the point of its row. So 
 or may be, the faulty methods of textbooks: 'reset_every_item' and
 'reset_group_leader' set their counter back before all have seen it full,
 'plain_flag' waits by plain loads. They give up after a number of polls. 'a run' is
-the time of all rounds, 'without' that of 'none'. 'std_barrier' is threads of this
+the time of all rounds, 'without' that of 'none'; on a terminal a bar is their ratio. 'std_barrier' is threads of this
 machine's processor. A method of your own is a file with the function
 FN bool synchronize(GridBarrier* grid, GLOBAL uint* words); its waits should be
 grid_wait(grid, word, value), which the watchdog ends (docs/barrier.md). What
-'samesum bench sum --help' says of kernels holds here. Exit code 1 should any other
-method be wrong.)");
+'samesum bench sum --help' says of kernels holds here. Exit code 1 if any other
+method is wrong.)");
   command->callback([options, &action] { action = [options](Output& out) { return run(out, *options); }; });
 }
 

@@ -240,7 +240,7 @@ compiled before anything is measured, and runs in a process of its own: a loop
 without an end (--kernel-seconds) or a wild write ends that with a message. A
 kernel can do what any program can: run none that you would not run as one.
 'samesum check my.cl' runs it in Oclgrind. The variant missing_barrier leaves the
-tree's barriers out and is expected to be wrong. Exit code 1 should another be.)");
+tree's barriers out and is expected to be wrong. Exit code 1 if another is wrong.)");
   command->callback([options, &action] { action = [options](Output& out) { return run_sum(out, *options); }; });
 }
 

@@ -33,17 +33,19 @@ struct HistogramBench {
   bool json = false;
 };
 
+constexpr std::string_view kRacy = "racy";
+
 // Whether a row is as expected: counting without atomics is expected to be wrong.
 bool row_sound(const bench::HistogramLadderRow& row) {
   if (row.verdict == bench::Verdict::failed) return false;
-  return row.verdict != bench::Verdict::wrong || row.name == "racy";
+  return row.verdict != bench::Verdict::wrong || row.name == kRacy;
 }
 
 // Prints the rungs of a ladder as they are measured.
 class HistogramPrinter {
  public:
   HistogramPrinter(Output& out, std::string kind, const std::vector<std::string>& rungs)
-      : out_(out), kind_(std::move(kind)), widths_{widest(rungs), 14, 8, 6, 10, 7, 5, 0} {}
+      : out_(out), kind_(std::move(kind)), widths_{widest(rungs), 14, 8, 6, fraction_width(out), 7, 15, 0} {}
 
   void print(const bench::HistogramLadder& ladder) {
     if (printed_ == 0) {
@@ -56,16 +58,15 @@ class HistogramPrinter {
     for (; printed_ < ladder.rungs.size(); ++printed_) {
       const bench::HistogramLadderRow& row = ladder.rungs[printed_];
       const bool timed = row.seconds.runs != 0;
-      const Style style = row.verdict == bench::Verdict::right ? Style::good : row_sound(row) ? Style::dim : Style::bad;
-      std::string check(bench::name_of(row.verdict));
+      std::string check = verdict_name(row.verdict, row.name == kRacy);
       if (!row.reason.empty()) check += ": " + row.reason;
       table.add({{row.name, row.name == "best" ? Style::bold : Style::plain},
                  row.where,
                  timed ? duration(row.seconds.median) : "",
                  timed ? fmt::format("{:.2f}", row.samples_per_second / 1e9) : "",
-                 timed ? fmt::format("{:.1f}%", 100 * row.ceiling_fraction.median) : "",
+                 timed ? fraction_text(out_, row.ceiling_fraction.median) : "",
                  timed ? fmt::format("{:.1f}", row.speedup) : "",
-                 {check, style},
+                 {check, verdict_style(row.verdict, row.name == kRacy)},
                  {row.configuration, Style::dim}});
     }
     table.print(out_);
@@ -221,7 +222,7 @@ without --bins. With --bins it has bin_of(x), which is BINS for no bin. Else it 
 as 'samesum bench sum --help' says of such kernels.
 Without atomics ('racy') counts are lost wherever work-items run at the same time:
 that is the point of its row. On a device that runs them one after the other they
-may be right. Exit code 1 should any other variant be wrong.)");
+may be right by chance. Exit code 1 if any other variant is wrong.)");
   command->callback([options, &action] { action = [options](Output& out) { return run(out, *options); }; });
 }
 

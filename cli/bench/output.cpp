@@ -5,12 +5,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 namespace samesum::cli {
 namespace {
 
 constexpr std::size_t kName = 12, kWhere = 14;  // characters: of a variant, of "cpu, 2 threads"
+constexpr std::size_t kBar = 12;
 
 std::string gigabytes(double bytes_per_second) { return fmt::format("{:.{}f}", bytes_per_second / 1e9, bytes_per_second < 1e11 ? 1 : 0); }
 
@@ -19,37 +21,20 @@ std::string spread(const bench::Statistics& figure) {
   return figure.median > 0 ? fmt::format("{:.1f}%", (figure.high - figure.low) / figure.median * 100) : "";
 }
 
-std::string percent(double fraction) { return fraction > 0 ? fmt::format("{:.1f}%", fraction * 100) : ""; }
-
 std::string verdict_text(const bench::LadderRow& row) {
-  std::string text(bench::name_of(row.verdict));
-  if (row.verdict == bench::Verdict::right)
+  const bool faulty = row.name == kMissingBarrier;
+  std::string text = verdict_name(row.verdict, faulty);
+  if (row.verdict == bench::Verdict::right && !faulty)
     text = row.exact ? "exact" : fmt::format("within bound: {:.1e} <= {:.1e}", row.error, row.bound);
   if (row.verdict == bench::Verdict::wrong && !row.exact) text += fmt::format(": {:.1e} > {:.1e}", row.error, row.bound);
   // A build log has many lines: --json has them all.
   return row.reason.empty() ? text : text + ": " + row.reason.substr(0, row.reason.find('\n'));
 }
 
-Style verdict_style(bench::Verdict verdict) {
-  if (verdict == bench::Verdict::right) return Style::good;
-  return verdict == bench::Verdict::wrong || verdict == bench::Verdict::failed ? Style::bad : Style::dim;
-}
-
 // "1000 x 3000 -> 63 x 188"; a round without input only clears the result.
 std::string sizes(const bench::Round& round) {
   if (round.rows == 0 || round.columns == 0) return "clearing the result";
   return fmt::format("{} x {} -> {} x {}", round.rows, round.columns, round.result_rows, round.result_columns);
-}
-
-void add_rounds(Table& table, const bench::LadderRow& row) {
-  if (row.rounds.size() == 1) return;  // the row says it all
-  for (std::size_t i = 0; i < row.rounds.size(); ++i) {
-    const bench::Round& round = row.rounds[i];
-    table.add({{fmt::format("  round {}", i + 1), Style::dim},
-               {sizes(round), Style::dim},
-               {duration(round.seconds.median), Style::dim},
-               {spread(round.seconds), Style::dim}});
-  }
 }
 
 Json json_of(const bench::ReadRate& read) {
@@ -88,14 +73,55 @@ Json json_of(const bench::LadderRow& row) {
 
 Json identity(const DeviceInfo& device) { return {{"selector", device.selector}, {"name", device.name}, {"driver", device.driver}}; }
 
+// A bar of eighths of a character.
+std::string bar(double fraction, std::size_t characters) {
+  static constexpr std::array<const char*, 8> kEighths = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+  const double eighths = std::clamp(fraction, 0.0, 1.0) * static_cast<double>(8 * characters);
+  const auto length = std::max<std::size_t>(1, static_cast<std::size_t>(eighths + 0.5));
+  std::string text;
+  for (std::size_t i = 0; i < length / 8; ++i) text += "█";
+  return text + kEighths[length % 8];
+}
+
 }  // namespace
+
+std::string with_bar(const Output& out, const std::string& text, double fraction) {
+  return out.terminal() ? fmt::format("{} {:<{}}", text, bar(fraction, kBar), kBar) : text;
+}
+
+std::size_t fraction_width(const Output& out) { return out.terminal() ? 8 + kBar : 10; }
+
+std::string fraction_text(const Output& out, double fraction) {
+  return fraction > 0 ? with_bar(out, fmt::format("{:.1f}%", fraction * 100), fraction) : "";
+}
+
+void print_rounds(Output& out, const std::vector<bench::Round>& rounds) {
+  if (rounds.size() < 2) return;  // the row says it all
+  Table table("<<>>", 2);
+  for (std::size_t i = 0; i < rounds.size(); ++i) {
+    table.add({{fmt::format("round {}", i + 1), Style::dim},
+               {sizes(rounds[i]), Style::dim},
+               {duration(rounds[i].seconds.median), Style::dim},
+               {spread(rounds[i].seconds), Style::dim}});
+  }
+  table.print(out);
+}
+
+std::string verdict_name(bench::Verdict verdict, bool faulty) {
+  return std::string(bench::name_of(verdict)) + (faulty && verdict == bench::Verdict::right ? " by chance" : "");
+}
+
+Style verdict_style(bench::Verdict verdict, bool faulty) {
+  if (verdict == bench::Verdict::right && !faulty) return Style::good;
+  return verdict == bench::Verdict::failed || (verdict == bench::Verdict::wrong && !faulty) ? Style::bad : Style::dim;
+}
 
 Json figure_json(const bench::Statistics& figure) {
   return {{"median", figure.median}, {"low", figure.low}, {"high", figure.high}, {"runs", figure.runs}};
 }
 
 LadderPrinter::LadderPrinter(Output& out, std::string data, const std::vector<std::string>& rungs)
-    : out_(out), data_(std::move(data)), widths_{std::max(widest(rungs), kName), kWhere, 8, 6, 6, 10, 7, 20, 0} {}
+    : out_(out), data_(std::move(data)), widths_{std::max(widest(rungs), kName), kWhere, 8, 6, 6, fraction_width(out), 7, 20, 0} {}
 
 void LadderPrinter::print(const bench::Ladder& ladder) {
   if (printed_ == 0) {
@@ -108,8 +134,8 @@ void LadderPrinter::print(const bench::Ladder& ladder) {
     head.add_head({"variant", "where", "time", "spread", "GB/s", "of ceiling", "speedup", "check", "configuration"});
     head.print(out_);
   }
-  Table table("<<>>>>><<", 0, widths_);
   for (; printed_ < ladder.rungs.size(); ++printed_) {
+    Table table("<<>>>>><<", 0, widths_);
     const bench::LadderRow& row = ladder.rungs[printed_];
     const bool timed = row.seconds.runs != 0;
     table.add({{row.name, row.exact ? Style::bold : Style::plain},
@@ -117,13 +143,13 @@ void LadderPrinter::print(const bench::Ladder& ladder) {
                timed ? duration(row.seconds.median) : "",
                timed ? spread(row.seconds) : "",
                timed ? gigabytes(row.bytes_per_second) : "",
-               timed ? percent(row.ceiling_fraction.median) : "",
+               timed ? fraction_text(out_, row.ceiling_fraction.median) : "",
                timed && row.speedup > 0 ? fmt::format("{:.1f}", row.speedup) : "",
-               {verdict_text(row), verdict_style(row.verdict)},
+               {verdict_text(row), verdict_style(row.verdict, row.name == kMissingBarrier)},
                {row.configuration, Style::dim}});
-    add_rounds(table, row);
+    table.print(out_);
+    print_rounds(out_, row.rounds);
   }
-  table.print(out_);
   show_now(out_);
 }
 

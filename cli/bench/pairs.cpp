@@ -40,16 +40,11 @@ std::string verdict(const bench::PairsRow& row) {
   return row.reason.empty() ? text : text + ": " + row.reason;
 }
 
-Style style_of(bench::Verdict verdict) {
-  if (verdict == bench::Verdict::right) return Style::good;
-  return verdict == bench::Verdict::skipped ? Style::dim : Style::bad;
-}
-
 // Prints the rungs of a ladder as they are measured.
 class PairsPrinter {
  public:
   PairsPrinter(Output& out, const std::vector<std::string>& rungs)
-      : out_(out), widths_{std::max<std::size_t>(widest(rungs), 7), 14, 8, 8, 8, 10, 7, 11, 36, 0} {}
+      : out_(out), widths_{std::max<std::size_t>(widest(rungs), 7), 14, 8, 8, 8, fraction_width(out), 7, 11, 36, 0} {}
 
   void print(const bench::PairsLadder& ladder) {
     if (printed_ == 0) {
@@ -80,10 +75,10 @@ class PairsPrinter {
                  timed ? duration(row.seconds.median) : "",
                  timed ? rate(row.pairs_per_second) : "",
                  timed ? rate(row.operations_per_second) : "",
-                 row.ceiling_fraction > 0 ? fmt::format("{:.1f}%", 100 * row.ceiling_fraction) : "",
+                 fraction_text(out_, row.ceiling_fraction),
                  row.speedup > 0 ? fmt::format("{:.1f}", row.speedup) : "",
                  row.vendor_ratio > 0 ? fmt::format("{:.2f}", row.vendor_ratio) : "",
-                 {verdict(row), style_of(row.verdict)},
+                 {verdict(row), verdict_style(row.verdict, false)},
                  {row.configuration, Style::dim}});
     }
     table.print(out_);
@@ -242,7 +237,7 @@ the same run; 'of vendor's' is the ratio to cuBLAS's matrix product, where that 
 found. A kernel of your own is named 'pairs' and has the parameters
 (GLOBAL const REAL* a, GLOBAL const REAL* b, GLOBAL REAL* c, ulong x_count,
 ulong y_count); see src/ladder/pairs/textbook.cl. What 'samesum bench sum --help' says
-of such kernels holds here. Exit code 1 should a variant be wrong.)");
+of such kernels holds here. Exit code 1 if a variant is wrong.)");
   command->callback([options, &action] { action = [options](Output& out) { return run(out, *options); }; });
 }
 

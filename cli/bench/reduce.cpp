@@ -36,17 +36,17 @@ struct ReduceBench {
 };
 
 Table::Cell verdict_cell(const bench::ReduceBenchRow& row) {
-  const std::string text(bench::name_of(row.verdict));
-  const bool bad = row.verdict == bench::Verdict::wrong || row.verdict == bench::Verdict::failed;
-  return {row.reason.empty() ? text : text + ": " + row.reason, row.verdict == bench::Verdict::right ? Style::good
-                                                                : bad                                ? Style::bad
-                                                                                                     : Style::dim};
+  const bool faulty = row.operation.ends_with(kMissingBarrier);
+  const std::string text = verdict_name(row.verdict, faulty);
+  return {row.reason.empty() ? text : text + ": " + row.reason, verdict_style(row.verdict, faulty)};
 }
 
 // Prints rows as they are measured.
 class ReducePrinter {
  public:
-  ReducePrinter(Output& out, std::string data) : out_(out), data_(std::move(data)) {}
+  // Rungs of a ladder have its name before theirs.
+  ReducePrinter(Output& out, std::string data, const std::string& ladder)
+      : out_(out), data_(std::move(data)), name_width_(ladder.empty() ? 12 : ladder.size() + sizeof " grid_stride_two_pass" - 1) {}
 
   void print(const bench::ReduceBench& result) {
     if (printed_ == 0) {
@@ -56,37 +56,25 @@ class ReducePrinter {
       head.add_head({"operation", "where", "time", "GB/s", "of ceiling", "check", "configuration"});
       head.print(out_);
     }
-    Table rows = table();
     for (; printed_ < result.rows.size(); ++printed_) {
+      Table rows = table();
       const bench::ReduceBenchRow& row = result.rows[printed_];
       const bool timed = row.seconds.runs != 0;
       rows.add({{row.operation, Style::bold},
                 row.where,
                 timed ? duration(row.seconds.median) : "",
                 timed ? fmt::format("{:.1f}", row.bytes_per_second / 1e9) : "",
-                timed && row.ceiling_fraction.median > 0 ? fmt::format("{:.1f}%", 100 * row.ceiling_fraction.median) : "",
+                timed ? fraction_text(out_, row.ceiling_fraction.median) : "",
                 verdict_cell(row),
                 {row.configuration, Style::dim}});
+      rows.print(out_);
+      print_rounds(out_, row.rounds);
     }
-    rows.print(out_);
     show_now(out_);
-  }
-
-  // The launches of variants that have several.
-  void print_rounds(const bench::ReduceBench& result) {
-    for (const bench::ReduceBenchRow& row : result.rows) {
-      if (row.rounds.size() < 2) continue;
-      out_.print("{}\n", out_.dim(fmt::format("rounds of {}", row.operation)));
-      for (const bench::Round& round : row.rounds) {
-        out_.print("{}\n", out_.dim(fmt::format("  {} x {} -> {} x {}: {}", round.rows, round.columns, round.result_rows,
-                                                round.result_columns, duration(round.seconds.median))));
-      }
-    }
   }
 
   void finish(const bench::ReduceBench& result) {
     out_.print("\n");
-    print_rounds(result);
     for (const bench::ReadRate& ceiling : result.ceilings) {
       out_.print("{}\n", out_.dim(fmt::format("ceiling of {}: {:.1f} GB/s ({})", ceiling.where, ceiling.bytes_per_second / 1e9,
                                               ceiling.configuration)));
@@ -94,9 +82,10 @@ class ReducePrinter {
   }
 
  private:
-  static Table table() { return Table("<<>>><<", 0, {20, 14, 8, 6, 10, 5, 0}); }
+  Table table() const { return Table("<<>>><<", 0, {name_width_, 14, 8, 6, fraction_width(out_), 15, 0}); }
   Output& out_;
   std::string data_;
+  std::size_t name_width_;
   std::size_t printed_ = 0;
 };
 
@@ -197,7 +186,7 @@ int run(Output& out, ReduceBench options) {
     watch.tell(what);
     StatusLine::show(what);
   };
-  ReducePrinter printer(out, options.data);
+  ReducePrinter printer(out, options.data, options.options.ladder);
   if (!options.json) options.options.measured = [&](const bench::ReduceBench& so_far) { printer.print(so_far); };
   options.options.host = !options.device_only;
   bench::ReduceBench result;
@@ -265,7 +254,7 @@ in out[group_id()]; it has combine(a, b) and IDENTITY. What 'samesum bench sum
 --help' says of such kernels, and of missing_barrier, holds here.
 
 'of ceiling' is the fraction of the rate at which the same device reads the same
-data, measured in the same run. Exit code 1 should a result be wrong.)",
+data, measured in the same run. Exit code 1 if a result is wrong.)",
                               fmt::join(bench::reduce_operations(), ", ")));
   command->callback([options, &action] { action = [options](Output& out) { return run(out, *options); }; });
 }

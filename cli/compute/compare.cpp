@@ -151,7 +151,7 @@ void add_compare(CLI::App& program, Action& action) {
   samesum compare x.npy                # how far off plain sums are; all devices agree
   samesum compare --device cuda:0 x.npy # the exact sum from one device alone
 
-Exit code 1 should the devices not agree, or one of them fail.)");
+Exit code 1 if the devices do not agree, or one of them fails.)");
   command->callback([options, &action] {
     action = [options](Output& out) {
       options->input.complete();

@@ -73,7 +73,7 @@ void add_selftest(CLI::App& program, Action& action) {
   samesum selftest --device opencl:0   # one
   samesum selftest --json >> report.txt # a line for each device, to send
 
-Exit code 1 should anything be wrong.)");
+Exit code 1 if anything is wrong.)");
   command->callback([options, &action] { action = [options](Output& out) { return run(out, *options); }; });
 }
 

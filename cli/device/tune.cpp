@@ -182,7 +182,7 @@ Tuning changes the speed of answers, never their bits: each candidate's results
 are compared with the CPU's before it is measured. What is faster than the shipped
 shape by 2% in nine of ten measurements goes to $SAMESUM_TUNING, or else to
 ~/.config/samesum/tuning.json; SAMESUM_TUNING=0 ignores it. Ctrl-C ends the search
-and keeps what was found. Exit code 1 should a candidate give a wrong answer.)");
+and keeps what was found. Exit code 1 if a candidate gives a wrong answer.)");
   command->callback([options, &action] { action = [options](Output& out) { return run(out, *options); }; });
 }
 

@@ -87,7 +87,7 @@ Makes a call of each kind: sum, dot, extrema, statistics, product, axes, index, 
 histogram, pairs. What is compiled for them is kept in the cache of kernels, so that no
 later call waits for a compiler. That takes minutes, on a CPU's OpenCL many of them; when
 it is interrupted, the next one goes on. Kernels of formulas and operators are compiled
-when they are met. Exit code 1 should a call fail.)");
+when they are met. Exit code 1 if a call fails.)");
   command->callback([options, &action] { action = [options](Output& out) { return run(out, *options); }; });
 }
 

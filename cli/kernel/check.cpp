@@ -187,7 +187,7 @@ void add_check(CLI::App& program, Action& action) {
 Oclgrind interprets the kernel, work-item by work-item, and watches every access:
 where it reads or writes outside of its memory, and where two work-items race. It
 is Debian's package oclgrind, and needs no GPU. Its result is compared with the
-CPU's, too. Exit code 1 should there be a fault, or the result be wrong.)");
+CPU's, too. Exit code 1 if there is a fault, or the result is wrong.)");
   command->callback([options, &action] { action = [options](Output& out) { return run(out, *options); }; });
 }
 

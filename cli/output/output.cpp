@@ -82,12 +82,17 @@ std::string Output::paint(Style style, std::string_view text) const {
   return fmt::format("{}{}{}", kMarks[static_cast<std::size_t>(style)], text, kMarks[0]);
 }
 
+// The characters of UTF-8, as a terminal shows them: all but the bytes that continue one.
+std::size_t Table::width(std::string_view text) {
+  return static_cast<std::size_t>(std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
+}
+
 void Table::print(Output& out) const {
   std::vector<std::size_t> widths = widths_;
   widths.resize(alignment_.size(), 0);
   for (const auto& row : rows_) {
     if (row.size() == 1) continue;
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], fmt::formatted_size("{}", row[i].text));
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], width(row[i].text));
   }
   for (const auto& row : rows_) {
     std::string line(indent_, ' ');

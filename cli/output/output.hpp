@@ -82,6 +82,7 @@ class Table {
   void print(Output& out) const;
 
  private:
+  static std::size_t width(std::string_view text);
   std::string alignment_;
   std::size_t indent_;
   std::vector<std::size_t> widths_;

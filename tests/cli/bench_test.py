@@ -1,7 +1,11 @@
 """samesum bench and samesum kernel: the ladders run, and wrong results are reported. Run with SAMESUM_PROGRAM=build/release/cli/samesum."""
 import os
+import pty
+import re
 import signal
 import subprocess
+import tempfile
+import threading
 import time
 import unittest
 
@@ -19,6 +23,61 @@ class Bench(Case):
         text = self.succeed("bench", "sum", "--device", "cpu", "--size", "2^12", "--runs", "3", "--dtype", "float64")
         self.assertIn("64 x 64 float64", text)
         self.assertIn("no matrix of", self.refuse("bench", "sum", "--device", "cpu", "--data", "x.npy", "--rows", "7"))
+
+    def on_terminal(self, *arguments):
+        """What a terminal shows of a ladder in the end, without colours and without what was written over."""
+        with tempfile.TemporaryFile() as seen:
+            master, slave = pty.openpty()
+            def drain():
+                try:
+                    while block := os.read(master, 65536):
+                        seen.write(block)
+                except OSError:  # the last writer has gone
+                    pass
+            reader = threading.Thread(target=drain)
+            reader.start()
+            result = self.run_program(*arguments, stdout=slave, environment={"TERM": "xterm"})
+            os.close(slave)
+            reader.join()
+            os.close(master)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            seen.seek(0)
+            return [re.sub("\x1b\\[[0-9;]*m", "", line) for line in seen.read().decode().replace("\r", "").splitlines()]
+
+    def test_bars_on_a_terminal(self):
+        """The bar after each fraction of the ceiling has its length in eighths of a character. Pipes have no bars, and columns are aligned in both."""
+        few = ["bench", "sum", "--device", "cpu", "--size", "2^12", "--runs", "1", "--seconds", "0.001"]
+        piped = self.succeed(*few)
+        self.assertNotRegex(piped, "[\u2588-\u258f]")
+        shown = self.on_terminal(*few)
+        rows = [line for line in shown if re.match(r"\w+ +cpu, \d thread", line)]
+        self.assertEqual(len(rows), 4, shown)
+        for line in rows:
+            percent, drawn = re.search("([0-9.]+)% ([\u2588-\u258f]+) +\\S", line).groups()
+            length = sum(8 if character == "\u2588" else 0x2590 - ord(character) for character in drawn)
+            self.assertAlmostEqual(length, max(1, min(1, float(percent) / 100) * 96), delta=0.6, msg=line)
+        for lines in (piped.splitlines(), shown):
+            table = [line for line in lines if re.match(r"variant |\w+ +cpu, \d thread", line)]
+            self.assertEqual(len(table), 5)
+            self.assertEqual(len({re.search("(?<=  )(check|exact|within)", line).start() for line in table}), 1, table)
+
+    def test_a_faulty_kernel_is_right_by_chance(self):
+        """One byte is counted by one work-item: no other one is there to race with."""
+        devices = [device["selector"] for device in self.json("devices")["devices"] if device["selector"] != "cpu"]
+        if not devices:
+            self.skipTest("no device here runs kernels")
+        text = self.succeed("bench", "histogram", "--device", devices[0], "--size", "1", "--data", "equal", "--variant", "racy", "--variant", "privatized", "--runs", "1")
+        self.assertRegex(text, r"racy .* right by chance  ")
+        self.assertRegex(text, r"privatized .* right  ")
+
+    def test_rounds_stand_below_their_row(self):
+        devices = [device["selector"] for device in self.json("devices")["devices"] if device["selector"] != "cpu"]
+        if not devices:
+            self.skipTest("no device here runs kernels")
+        few = ["--device", devices[0], "--size", "2^12", "--runs", "1", "--variant", "one_scalar", "--variant", "tile_passes"]
+        for command in (["bench", "sum"], ["bench", "reduce", "--ladder", "sum", "--dtype", "int32", "--device-only"]):
+            rounds = [re.split(r"  +", line.strip())[:2] for line in self.succeed(*command, *few).splitlines() if line.startswith("  round")]
+            self.assertEqual(rounds, [["round 1", "clearing the result"], ["round 2", "64 x 64 -> 1 x 1"], ["round 1", "64 x 64 -> 8 x 8"], ["round 2", "8 x 8 -> 1 x 1"]])
 
     def test_ceiling(self):
         found = self.json("bench", "ceiling", "--device", "cpu", "--size", "64K", "--runs", "3")

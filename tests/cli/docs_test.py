@@ -364,6 +364,35 @@ class Tasks(unittest.TestCase):
                 self.assertLessEqual(len(seen), 3)
 
 
+@unittest.skipUnless((SOURCE / "docs").exists(), "the pages are documents of a checkout")
+class Links(unittest.TestCase):
+    def test_they_lead_somewhere(self):
+        """Links between the documents lead to a file and to a heading of it."""
+        def places(page):
+            heads = re.findall(r"^#+ (.*)$", re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.M | re.S), re.M)
+            return {re.sub(r"\s", "-", re.sub(r"[^\w\s-]", "", re.sub(r"\]\([^)]*\)", "", head)).strip().lower()) for head in heads}
+
+        for page in [*PAGES, *(SOURCE / name for name in ("ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"))]:
+            text = re.sub(r"^```.*?^```$|`[^`\n]*`", "", page.read_text(encoding="utf-8"), flags=re.M | re.S)
+            for target, place in re.findall(r"\]\((?!https?:)([^)#\s]*)(#[^)\s]*)?\)", text):
+                with self.subTest(page=page.name, link=target + place):
+                    to = (page.parent / target).resolve() if target else page
+                    self.assertTrue(to.exists())
+                    if place:
+                        self.assertIn(place[1:], places(to))
+
+    @unittest.skipUnless(shutil.which("mkdocs", path=SOURCE / "build/docs/tools/bin"), "MkDocs is not there: 'make docs' fetches it")
+    def test_the_site(self):
+        """make docs, elsewhere: no warning, and each link of the site leads to a page and a place in it."""
+        with tempfile.TemporaryDirectory() as folder:
+            pages, site = folder + "/pages", folder + "/site"
+            environment = {**os.environ, "SAMESUM_PAGES": pages, "NO_MKDOCS_2_WARNING": "1"}
+            for command in ([SOURCE / "tools/make-docs.py", PROGRAM, pages],
+                            [SOURCE / "build/docs/tools/bin/mkdocs", "build", "--strict", "--site-dir", site], [SOURCE / "tools/check-links.py", site]):
+                done = subprocess.run(command, cwd=SOURCE, env=environment, capture_output=True, text=True, timeout=300, check=False)
+                self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+
 @unittest.skipUnless((SOURCE / "docs").exists(), "plots are drawn in a checkout")
 class Plots(unittest.TestCase):
     def test_they_show_the_figures(self):

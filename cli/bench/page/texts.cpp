@@ -18,7 +18,7 @@ constexpr std::array kTexts = {
          "that nothing is lost, and exactly elsewhere.",
          "memory. Data with exponents of all sizes may be added up twice."},
     Text{"reduce", "accumulator", "The same, but the exact sum is kept and can be merged with others.",
-         "one addition to memory for each element whose exponent fits no window."},
+         "one addition to memory for each element whose exponent fits no exponent window."},
     Text{"reduce", "one_scalar", "Every work-item adds its element to one number in memory: the shortest kernel there is.",
          "the rate of atomic operations on one address, as all of them queue there."},
     Text{"reduce", "missing_barrier", "The tree without the barriers between its levels.",
