@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks the prose of README, docs/ and the public headers' comments by the rules of docs/style.md.
+"""Checks the prose of README, docs/, the public headers' comments and the program's help by the rules of docs/style.md.
 
 `tools/check-prose.py [FILE ...]` prints `file:line: what: instead`, and exits with 1 if there is anything. Code, in blocks or between `, is no
 prose. Sentences of pages in LOGS are not counted: measurement logs stay as they were written. docs/style.md shows bad examples on purpose.
@@ -34,7 +34,7 @@ WORDS = [
     (r"click here|see here|read more here", "a link that names its target"),
     (r"(?-i:TODO|FIXME|XXX|TBD)", "the text itself"),
 ]
-# The same for pages that are no logs.
+# The same for headers, help, and pages that are no logs.
 PAGE_WORDS = [
     (r"sooner|to be had|without more ado|upon|wherein|whereby|whereupon|therewith|amongst|lest|whence|aught|afore\w*", "the usual word, or a new sentence"),
     (r"(?-i:Where) (?:there|a|an|the|it|they|one|no|all|some|any)\b(?=[^.?!|]*,)", "'If …'"),
@@ -43,6 +43,11 @@ PAGE_WORDS = [
     (r"(?:that|which) lies? (?:in|on)|lies? (?:in|on) (?:the )?(?:host|device)", "'is in', 'are in'"),
     (r"(?:kernels?|programs?|functions?|calls?|plans?|compilers?|drivers?|samesum) (?:wants?|knows?|believes?|remembers?|refuses?)", "'needs', 'has', 'reads', 'throws'"),
     (r"what (?:comes of|is wanted|is had|there was)", "name it"),
+    (r"(?<!exponent )(?<!zstd's )(?-i:windows?)(?! of exponents)", "'exponent window'"),
+    (r"quick(?:ly)?(?! start)|little (?:data|arrays?|sums?)", "'fast', 'small'"),
+    (r"near (?:ones|elements|memory)|(?:is|are) near", "name the distance, or what it is in"),
+    (r"places|places? (?:of|for) (?:an )?elements?", "'elements', 'positions', 'addresses'"),
+    (r"so many|known here|exit code \d should", "'that many', 'available', 'if'"),
     (r"and the like|and so on and so forth|as the case may be|so to speak", "all of them, or 'such as'"),
 ]
 
@@ -75,6 +80,16 @@ def comments(text):
         yield number, re.sub(r"`[^`]*`", "CODE", found[1]) if found else ""
 
 
+def helps(text):
+    """The same of a program's help, which is raw strings; its examples are commands."""
+    inside = set()
+    for raw in re.finditer(r'R"\((.*?)\)"', text, re.S):
+        first = text.count("\n", 0, raw.start()) + 1
+        inside |= {first + i for i, line in enumerate(raw[1].split("\n")) if not line.startswith("  ")}
+    for number, line in enumerate(text.splitlines(), 1):
+        yield number, re.sub(r"'samesum [^']*'|--\S+", "CODE", line) if number in inside else ""
+
+
 def sentences(lines):
     """(number of the first line, sentence) of running text: no tables, no headings; items of lists are paragraphs."""
     start, words = 0, []
@@ -97,11 +112,11 @@ def sentences(lines):
 def check(path):
     text = path.read_text(encoding="utf-8")
     page = path.suffix == ".md"
-    lines = list(markdown(text) if page else comments(text))
+    lines = list(markdown(text) if page else helps(text) if path.suffix == ".cpp" else comments(text))
     name = path.relative_to(ROOT) if path.is_relative_to(ROOT) else path
     log = LOGS.search(path.as_posix())
     for number, line in lines:
-        for rule, instead in RULES + (PAGE_RULES if page and not log else []):
+        for rule, instead in RULES + ([] if log else PAGE_RULES):
             for found in rule.finditer(line):
                 yield f"{name}:{number}: '{found[0]}': write {instead}"
         for found in TWICE.finditer(line):
@@ -115,7 +130,7 @@ def check(path):
 
 
 def pages():
-    found = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), *sorted((ROOT / "include").rglob("*.h*"))]
+    found = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), *sorted((ROOT / "include").rglob("*.h*")), *sorted((ROOT / "cli").rglob("*.cpp"))]
     return [path for path in found if path.name != "style.md"]
 
 

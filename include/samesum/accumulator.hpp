@@ -29,7 +29,7 @@ class Accumulator {
   /// The sum of nothing: +0.0.
   Accumulator() = default;
 
-  /// Adds one element. O(1). @throws Error (no_answer) where the count would exceed 2^64 - 1; so do all functions that add elements.
+  /// Adds one element. O(1). @throws Error (no_answer) if the count would exceed 2^64 - 1; so do all functions that add elements.
   void add(double value);
   void add(float value);
   template <std::signed_integral Integer>
@@ -41,23 +41,23 @@ class Accumulator {
     add_unsigned(value);
   }
 
-  /// Adds all elements of `other`. O(kDigits). Where the count would overflow nothing is added.
+  /// Adds all elements of `other`. O(kDigits). If the count would overflow nothing is added.
   void merge(const Accumulator& other);
   Accumulator& operator+=(const Accumulator& other) {
     merge(other);
     return *this;
   }
 
-  /// The exact sum rounded once to the nearest double, ties to even. Special cases (docs/guarantees.md): NaN where a NaN was added (unless
-  /// skipped) or both infinities were; -0.0 where every element was -0.0; ±inf where the rounded value leaves the range.
+  /// The exact sum rounded once to the nearest double, ties to even. Special cases (docs/guarantees.md): NaN if a NaN was added (unless
+  /// skipped) or both infinities were; -0.0 if every element was -0.0; ±inf if the rounded value leaves the range.
   double round(NanPolicy nan = NanPolicy::propagate) const noexcept;
   /// The same, rounded once to the nearest float.
   float round_to_float(NanPolicy nan = NanPolicy::propagate) const noexcept;
 
-  /// The type of the sum: uint64 where only unsigned integers were added, int64 where any integers were; float64 otherwise.
+  /// The type of the sum: uint64 if only unsigned integers were added, int64 if any integers were; float64 otherwise.
   DType result_type() const noexcept;
   /// The exact sum as a 64-bit integer.
-  /// @throws Error (no_answer), with the exact value where there is one, where the sum is not such an integer.
+  /// @throws Error (no_answer) if the sum is not such an integer; the message has the exact value if there is one.
   std::int64_t to_int64() const;
   std::uint64_t to_uint64() const;
 
@@ -76,7 +76,7 @@ class Accumulator {
   /// accumulator. So the int64 sum of any message-passing library (MPI_SUM of MPI_INT64_T, ncclSum of ncclInt64) is an exact merge.
   /// docs/accumulator-format.md describes their contents. O(kDigits).
   std::array<std::int64_t, kWords> words() const noexcept;
-  /// @throws Error (usage) for words that are no such sum; Error (no_answer) where there are more than 2^64 - 1 elements.
+  /// @throws Error (usage) for words that are no such sum; Error (no_answer) if there are more than 2^64 - 1 elements.
   static Accumulator from_words(std::span<const std::int64_t, kWords> words);
 
   /// Equal exact sums and equal counts.

@@ -58,7 +58,7 @@ class Strides {
   std::span<const std::int64_t> bytes_;
 };
 
-/// A view of elements of one type with up to kMaxRank axes. Where an order matters it is C order, the last axis fastest (as in C and
+/// A view of elements of one type with up to kMaxRank axes. Any order is C order, the last axis fastest (as in C and
 /// numpy). Strides are in bytes, and may be 0 (the same element repeated) or negative. The memory stays the caller's and must not change
 /// while a function of samesum reads it; any number of threads may read it.
 ///
@@ -91,7 +91,7 @@ class Array {
   ~Array() = default;
 
   /// The same in a device's memory, the first element at byte `offset` of `buffer`.
-  /// @throws Error (usage) as above, and where an element would lie outside of the buffer or is not aligned to its size.
+  /// @throws Error (usage) as above, and if an element would lie outside of the buffer or is not aligned to its size.
   Array(Buffer buffer, std::uint64_t size, DType type, std::uint64_t offset = 0);
   Array(Buffer buffer, std::uint64_t size, DType type, std::uint64_t offset, std::int64_t stride);
   Array(Buffer buffer, Shape shape, DType type, std::uint64_t offset = 0);
@@ -109,24 +109,24 @@ class Array {
   bool contiguous() const noexcept;
 
   bool on_device() const noexcept { return buffer_.has_value(); }
-  /// Where the first element lies in host memory; null on a device.
+  /// The address of the first element in host memory; null on a device.
   const void* data() const noexcept { return data_; }
   /// Of an array on a device: its memory, and the byte offset of the first element in it. Requires on_device().
   const Buffer& buffer() const noexcept { return *buffer_; }
   std::uint64_t offset() const noexcept { return offset_; }
 
   /// `count` indices of an axis, starting at `first` with a step of `step`, which may be negative.
-  /// @throws Error (usage) where an index or the axis is out of range.
+  /// @throws Error (usage) if an index or the axis is out of range.
   Array slice(std::size_t axis, std::uint64_t first, std::uint64_t count, std::int64_t step = 1) const;
   /// slice(0, first, count): a part of an array of one axis, rows of a matrix.
   Array part(std::uint64_t first, std::uint64_t count) const;
-  /// The elements at one index of an axis; the result lacks that axis. @throws Error (usage) where the index or the axis is out of range.
+  /// The elements at one index of an axis; the result lacks that axis. @throws Error (usage) if the index or the axis is out of range.
   Array at(std::size_t axis, std::uint64_t index) const;
   Array row(std::uint64_t index) const { return at(0, index); }
   Array column(std::uint64_t index) const { return at(1, index); }
   /// The axes in reverse order.
   Array transposed() const noexcept;
-  /// The same elements in the same order with other axes. @throws Error (usage) for another number of elements, and where a copy would be
+  /// The same elements in the same order with other axes. @throws Error (usage) for another number of elements, and if a copy would be
   /// needed.
   Array reshaped(Shape shape) const;
 

@@ -35,7 +35,7 @@ class ArrayFile {
     std::uint64_t offset = 0;                 ///< bytes before the first element; need not be aligned
     std::optional<std::uint64_t> count = {};  ///< elements; unset: all up to the end of the file
   };
-  /// A part of a raw file. @throws Error (usage) for a .npy file, unless the part is all of it, and where the file is too short.
+  /// A part of a raw file. @throws Error (usage) for a .npy file, unless the part is all of it, and if the file is too short.
   ArrayFile(std::string path, std::optional<DType> raw_type, const Part& part);
 
   /// A .npy file of complex64 or complex128, as an array of their parts: `ComplexArray(file.array())`. @throws Error (usage) as above, and
@@ -48,7 +48,7 @@ class ArrayFile {
   bool complex() const noexcept { return complex_; }
   /// The shape, as in numpy: empty for a single number. A raw file is one-dimensional.
   const std::vector<std::uint64_t>& shape() const noexcept { return shape_; }
-  /// Whether the elements lie in Fortran order (the first index fastest) and that differs from C order, as it does where at least two
+  /// Whether the elements lie in Fortran order (the first index fastest) and that differs from C order, as it does if at least two
   /// dimensions are larger than 1. open_source() gives the elements of such an array in C order.
   bool fortran_order() const noexcept { return fortran_order_; }
 
@@ -58,7 +58,7 @@ class ArrayFile {
   Array array() const;
   std::uint64_t bytes() const noexcept { return count_ * size_of(type_); }  ///< of the elements
 
-  /// @throws Error (usage) where the file was modified since it was opened: data read through array() may be inconsistent.
+  /// @throws Error (usage) if the file was modified since it was opened: data read through array() may be inconsistent.
   void check_unchanged() const;
 
  private:
@@ -78,7 +78,7 @@ class ArrayFile {
 /// truncated mapped file raises: async-signal-safe (no lock, no allocation). O(files mapped at the same time).
 const char* mapped_file_at(const void* address) noexcept;
 
-/// The header of a .npy file for such an array (format 1; 2 where the shape is too long for that); the elements follow in this machine's
+/// The header of a .npy file for such an array (format 1; 2 if the shape is too long for that); the elements follow in this machine's
 /// byte order.
 std::vector<std::byte> npy_header(DType type, const std::vector<std::uint64_t>& shape);
 

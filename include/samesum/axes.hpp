@@ -51,7 +51,7 @@ class Values {
   Array array() const { return {bytes_.data(), Shape(shape_), type_}; }
   void* data() noexcept { return bytes_.data(); }
   const void* data() const noexcept { return bytes_.data(); }
-  /// The elements as T. @throws Error (usage) where they are of another type.
+  /// The elements as T. @throws Error (usage) if they are of another type.
   template <Element T>
   std::span<const T> as() const {
     require(dtype_of<T>());
@@ -89,11 +89,11 @@ std::string_view name_of(AxisReduction reduction) noexcept;
 /// of these elements alone. Sums and means take one pass at the speed of reading, whatever the shape and the strides; others work on one
 /// position after the other. An array on a device that runs kernels is reduced there, if the device has float64 (its sums and means);
 /// else it is copied to the host.
-/// @throws Error (usage) for an axis that the array does not have, or that is named twice; Error (no_answer) where an element of the result
+/// @throws Error (usage) for an axis that the array does not have, or that is named twice; Error (no_answer) if an element of the result
 /// has none (the mean of no elements, a sum of integers beyond 64 bits): the message names its position.
 Values axis_reduction(const Array& data, AxisReduction reduction, const Axes& axes, const Options& options = {});
 /// The same into memory of the caller's, in host memory or on the device of `data`: `to` has the shape and the type of the result.
-/// Waits until the result is there. @throws Error (usage) where `to` has another shape or type, or lies on another device.
+/// Waits until the result is there. @throws Error (usage) if `to` has another shape or type, or lies on another device.
 void axis_reduction(const Array& data, AxisReduction reduction, const Axes& axes, const Array& to, const Options& options = {});
 
 inline Values sum(const Array& data, const Axes& axes, const Options& options = {}) {

@@ -21,14 +21,14 @@ struct GridOptions {
   std::uint32_t group_size = 256;  ///< work-items of a group
   std::uint32_t groups = 0;        ///< 0: as many as can be resident; the kernel shares its work out over grid.groups
   double limit_seconds = 10;       ///< of the watchdog; 0: none. A device without a clock counts polls instead, which is inexact
-  bool discover = false;  ///< find the resident groups by the launch itself even where the device knows them: for measurements and tests
+  bool discover = false;  ///< find the resident groups by the launch itself even if the device knows them: for measurements and tests
 };
 
 /// A launch in progress.
 class GridLaunch {
  public:
   /// Waits for it and returns the number of groups that took part.
-  /// @throws Error (device) where the watchdog fired, with the barrier's number and how many groups had arrived, or where fewer groups than
+  /// @throws Error (device) if the watchdog fired, with the barrier's number and how many groups had arrived, or if fewer groups than
   /// requested could be resident, with that number. The results of the kernel are then invalid; the device remains usable.
   std::uint32_t wait() const;
 
@@ -40,9 +40,9 @@ class GridLaunch {
 };
 
 /// Enqueues `kernel`, whose first parameter is the barrier's state and the others `arguments`, with no more groups than can be resident at
-/// once. Where the device cannot tell that number, each launch finds it: surplus groups return at once.
-/// @throws Error (usage) where more groups are requested than can be resident, as far as that is known before the launch. Error (device)
-/// where the device cannot order memory between work-groups.
+/// once. If the device cannot tell that number, each launch finds it: surplus groups return at once.
+/// @throws Error (usage) if more groups are requested than can be resident, as far as that is known before the launch. Error (device)
+/// if the device cannot order memory between work-groups.
 GridLaunch launch_grid(const Device& device, const Kernel& kernel, const std::vector<KernelArgument>& arguments,
                        const GridOptions& options = {});
 

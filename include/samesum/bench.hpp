@@ -131,7 +131,7 @@ struct Ceiling {
 /// @throws Error (usage) for a size that does not fit the device, and for atomics of a device that runs no kernels.
 Ceiling measure_ceiling(const Device& device, const CeilingOptions& options = {});
 
-/// What a kernel of the caller's own should leave, where that is not what its ladder expects: it may compute something else.
+/// What a kernel of the caller's own should leave, if that is not what its ladder expects: it may compute something else.
 struct ExpectedResult {
   std::optional<Array> values;     ///< in host memory, one for each result; none: the ladder's own check
   std::optional<Formula> accepts;  ///< of a result `a` and its expected value `b`, a condition: abs(a - b) <= 1e-3*abs(b). None: equal, or both NaN
@@ -144,7 +144,7 @@ struct Ladder;
 struct LadderOptions {
   std::vector<std::string> rungs;   ///< names of rungs; empty: all
   std::uint32_t group_size = 0;     ///< work-items of a group; 0: each rung's own
-  std::uint32_t groups = 0;         ///< for rungs where it can be chosen; 0: as many as can be resident
+  std::uint32_t groups = 0;         ///< for rungs that have a choice; 0: as many as can be resident
   std::uint32_t tile = 8;           ///< columns of tile_passes' tiles
   std::uint32_t tile_rows = 0;      ///< and rows; 0: as many
   std::uint32_t block_columns = 0;  ///< columns of tree_passes' tiles, which are a group's work-items; 0: nearly square
@@ -184,7 +184,7 @@ struct LadderRow {
   std::string configuration;
   double value = 0;
   double error = 0;    ///< |value - exact sum|
-  double bound = 0;    ///< upper bound on `error`; 0 where exact
+  double bound = 0;    ///< upper bound on `error`; 0 if exact
   Statistics seconds;  ///< of one sum
   double bytes_per_second = 0;
   Statistics ceiling_fraction;  ///< of its ceiling, measured alternately with it
@@ -207,7 +207,7 @@ struct Ladder {
 /// Names of the ladder's rungs on `device`, in order.
 std::vector<std::string> sum_rungs(const Device& device);
 
-/// The variants of the sum side by side: on the CPU sequential, on all cores, and exact; then on `device`, where it runs kernels, the
+/// The variants of the sum side by side: on the CPU sequential, on all cores, and exact; then on `device`, if it runs kernels, the
 /// textbook's and the exact ones. Each is checked before it is timed. `matrix` has one or two axes and is in host memory. The elements of a
 /// row are contiguous. Rows may have gaps between them (a pitch): the device then gets them with their gaps, and only tree_passes and
 /// tile_passes are run there.

@@ -26,7 +26,7 @@ struct BarrierLadderOptions {
   double limit_seconds = 10;               ///< of the watchdog
   std::string kernel_name;                 ///< a method of the caller's own: its name,
   /// and its source, with the function `FN bool synchronize(GridBarrier* grid, GLOBAL uint* words)` in the kernel dialect, after
-  /// grid_barrier.h: true once all groups have come, false where the launch is to end. `words`: two zeros for each group. Its waits should
+  /// grid_barrier.h: true once all groups have come, false if the launch is to end. `words`: two zeros for each group. Its waits should
   /// be grid_wait()'s, which the watchdog ends.
   std::string kernel_source;
   std::function<void(std::string_view)> progress;      ///< as in Effort
@@ -71,7 +71,7 @@ bool is_faulty_barrier(std::string_view method) noexcept;
 
 /// The methods side by side. The neighbour sums start from an array without a pattern, and from all ones; both results are compared with
 /// the CPU's. What is_faulty_barrier() has is expected to be wrong, and is reported as such.
-/// @throws Error (usage) for an unknown method or where the device cannot synchronise groups.
+/// @throws Error (usage) for an unknown method or if the device cannot synchronise groups.
 BarrierLadder barrier_ladder(const Device& device, const BarrierLadderOptions& options = {});
 
 /// `rounds` rounds of neighbour sums on the CPU: the reference for the methods.

@@ -32,7 +32,7 @@ struct HistogramLadderOptions {
   std::optional<Bins> bins;        ///< by a formula of the byte x, at most 4096; none: a bin for each byte
   std::string kernel_name;         ///< a rung of the caller's own: its name,
   std::string kernel_source;  ///< and its source with the kernel `histogram`, whose parameters are those of src/ladder/histogram/ladder.cl;
-                              ///< BINS is defined, and with `bins` bin_of(x): BINS where x is in none
+                              ///< BINS is defined, and with `bins` bin_of(x): BINS if x is in none
   ExpectedResult expected;    ///< of that kernel, a count for each bin
   std::function<void(const HistogramLadder&)> measured;  ///< called with all results so far whenever a rung was added
   Effort effort;
@@ -58,7 +58,7 @@ struct HistogramLadder {
   std::vector<HistogramLadderRow> rungs;
 };
 
-/// Names of the rungs, in order: on the CPU `sequential` and `cpu`; on devices `racy` (no atomics: counts are lost where work-items run
+/// Names of the rungs, in order: on the CPU `sequential` and `cpu`; on devices `racy` (no atomics: counts are lost if work-items run
 /// concurrently; a device that runs them one after the other may lose none), `block_partition`, `interleaved`, `privatized`, `aggregated`,
 /// `best`.
 std::vector<std::string> histogram_rungs(const Device& device);

@@ -25,7 +25,7 @@ struct PairsLadderOptions {
   std::vector<std::string> rungs;          ///< empty: all
   std::uint32_t group_size = 0;            ///< work-items of a group; 0: each rung's own
   bool best_group = false;                 ///< the textbook's rungs: each with the fastest group size of 32, 64, …, 1024
-  std::uint32_t registers = 0;             ///< limit for a work-item, where the compiler has such an option; 0: none
+  std::uint32_t registers = 0;             ///< limit for a work-item, if the compiler has such an option; 0: none
   std::uint64_t seed = 1;                  ///< of the data that are made; x has this one, y the next
   std::optional<Array> a, b;               ///< or the caller's own: of `type`, in host memory; x_count and y_count are not used then
   std::uint32_t items = 0;                 ///< x of a work-item of register_blocks; 0: its default
@@ -48,13 +48,13 @@ struct PairsRow {
   Verdict verdict = Verdict::skipped;
   std::string reason;  ///< of any verdict but right
   std::string configuration;
-  double error = 0, bound = 0;  ///< of the x with the largest error/bound; 0 where bits are compared
+  double error = 0, bound = 0;  ///< of the x with the largest error/bound; 0 if bits are compared
   Statistics seconds;
   double pairs_per_second = 0;
   double operations_per_second = 0;
   double ceiling_fraction = 0;  ///< of the rate of multiply-adds, measured in the same run
   double speedup = 0;           ///< over `serial`
-  double vendor_ratio = 0;      ///< to the vendor's matrix product; 0 where there is none
+  double vendor_ratio = 0;      ///< to the vendor's matrix product; 0 if there is none
 };
 
 struct PairsLadder {

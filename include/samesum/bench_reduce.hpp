@@ -64,7 +64,7 @@ struct ReduceBench {
 /// "product".
 std::vector<std::string_view> reduce_operations();
 
-/// Measures reductions of `data` on all cores, and on `device` where it runs kernels, with the data in its memory. The device's results are
+/// Measures reductions of `data` on all cores, and on `device` if it runs kernels, with the data in its memory. The device's results are
 /// compared, bit for bit, with the CPU's.
 /// @throws Error (usage) for an unknown operation, a group size that the device cannot run, or data that does not fit the device.
 ReduceBench measure_reductions(const Device& device, const Array& data, const ReduceBenchOptions& options = {});

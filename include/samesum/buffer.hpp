@@ -13,13 +13,13 @@ namespace samesum SAMESUM_EXPORT {
 class Buffer {
  public:
   /// New memory, freed with the last copy of the handle.
-  /// @throws Error (device) where the allocation fails.
+  /// @throws Error (device) if the allocation fails.
   Buffer(const Device& device, std::uint64_t bytes);
 
   /// Wraps existing memory without a copy; the caller frees it, after its last use here.
   /// CUDA: an address in device, managed or pinned host memory, with any alignment. OpenCL: a cl_mem of the device's own context (see
   /// Device::on_opencl_queue), which is retained. CPU: an address in host memory.
-  /// @throws Error (usage) where `memory` is not such memory or is smaller, as far as the driver can tell (a released cl_mem goes
+  /// @throws Error (usage) if `memory` is not such memory or is smaller, as far as the driver can tell (a released cl_mem goes
   /// undetected).
   static Buffer wrap(const Device& device, void* memory, std::uint64_t bytes);
 

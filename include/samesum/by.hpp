@@ -30,12 +30,12 @@ class By {
  public:
   std::uint64_t groups() const noexcept;
   std::uint64_t elements() const noexcept;  ///< how many are divided
-  /// The key of each group, in the type of the keys; where keys are the numbers of groups, and of segments, these numbers
+  /// The key of each group, in the type of the keys; if keys are the numbers of groups, and of segments, these numbers
   /// as uint64: O(groups) when they are first asked for.
   const Values& keys() const;
-  /// Of segments their offsets, one more than groups; empty where keys divide the elements.
+  /// Of segments their offsets, one more than groups; empty if keys divide the elements.
   std::span<const std::uint64_t> offsets() const noexcept;
-  /// The sums of such groups, with what `options` ask for; added up on a device where the elements and the keys, or segments, lie there.
+  /// The sums of such groups, with what `options` ask for; added up on a device if the elements and the keys, or segments, lie there.
   /// @throws Error (usage) unless `data` has elements() elements.
   GroupSums sums(const Array& data, const GroupOptions& options = {}) const;
 
@@ -50,9 +50,9 @@ class By {
   std::shared_ptr<const Division> division_;
 };
 
-/// Elements with equal keys are a group; keys are integers of any type. O(n), and O(groups log groups) where they are sorted; 8 bytes of
+/// Elements with equal keys are a group; keys are integers of any type. O(n), and O(groups log groups) if they are sorted; 8 bytes of
 /// memory an element. Keys on a device are numbered on the host, and their groups' numbers lie on that device again. @throws Error (usage)
-/// where the keys are no integers.
+/// if the keys are no integers.
 By by(const Array& keys, KeyOrder order = KeyOrder::sorted);
 /// Keys are the numbers of groups, 0 to groups - 1, of which any may be empty. O(1): the keys stay where they are and must outlive the
 /// result. Errors as GroupSums::add().
@@ -64,8 +64,8 @@ By by_offsets(const Array& offsets);
 /// Group i is the next `lengths[i]` elements. @throws Error (usage) for a negative length.
 By by_lengths(const Array& lengths);
 
-// Of each group, the same bits as the function of its elements alone. Where these have no answer for no elements, the result is NaN.
-// @throws Error (usage) for another number of elements, Error (no_answer) where a sum of integers does not fit, or the extrema of integers
+// Of each group, the same bits as the function of its elements alone. If these have no answer for no elements, the result is NaN.
+// @throws Error (usage) for another number of elements, Error (no_answer) if a sum of integers does not fit, or the extrema of integers
 // are of no elements: the message names the group.
 
 /// As GroupSums::sums(), means(), variances(), counts().

@@ -54,7 +54,7 @@ struct DeviceInfo {
   std::vector<Missing> missing;            ///< capabilities that it lacks
 
   bool has(Capability capability) const noexcept;
-  /// Why it lacks `capability`; empty where it has it.
+  /// Why it lacks `capability`; empty if it has it.
   std::string_view why_not(Capability capability) const noexcept;
 };
 
@@ -77,27 +77,27 @@ class Device {
   /// Opens what `selector` names: "cpu", "opencl:0", "cuda:0", a backend and part of a device's or platform's name in any case
   /// ("opencl:nvidia"), or a backend alone ("cuda": its first device). "auto" (or an empty selector): as choose_device() for 0 bytes, which
   /// is the CPU unless SAMESUM_DEVICE is set. "all" names several devices: see open_devices.
-  /// @throws Error (usage) where nothing matches; the message lists the devices that exist.
+  /// @throws Error (usage) if nothing matches; the message lists the devices that exist.
   static Device open(std::string_view selector);
 
   /// The CUDA device `ordinal`, working on the caller's stream (a CUstream or cudaStream_t; null: the default stream) in the device's
   /// primary context, which CUDA's runtime uses too. Enqueued work can be captured into the caller's CUDA graph; the device must be opened
   /// before the capture begins. The stream must outlive the handle and its copies.
-  /// @throws Error (usage) where there is no such device; Error (device) where the stream does not belong to it.
+  /// @throws Error (usage) if there is no such device; Error (device) if the stream does not belong to it.
   static Device on_cuda_stream(void* stream, std::uint32_t ordinal = 0);
 
   /// The OpenCL device of the caller's command queue (a cl_command_queue), working in that queue and its context. The queue is retained.
-  /// Times are reported only where it was created with CL_QUEUE_PROFILING_ENABLE.
-  /// @throws Error (usage) where `queue` is not a command queue (as far as Buffer::wrap can tell), runs out of order, or belongs to a
+  /// Times are reported only if it was created with CL_QUEUE_PROFILING_ENABLE.
+  /// @throws Error (usage) if `queue` is not a command queue (as far as Buffer::wrap can tell), runs out of order, or belongs to a
   /// device that samesum cannot use.
   static Device on_opencl_queue(void* queue);
 
   /// Work enqueued on this device from now on waits, on the device, for `event` of another queue: a CUevent or cudaEvent_t that was
   /// recorded, or a cl_event of the same context. The calling thread does not wait.
-  /// @throws Error (usage) where the device has no queue (the CPU), or `event` is null; Error (device) where the driver refuses it.
+  /// @throws Error (usage) if the device has no queue (the CPU), or `event` is null; Error (device) if the driver does not take it.
   void wait_for(void* event) const;
   /// An event that completes with all work enqueued on this device so far, for other queues to wait for. On CUDA `event` is recorded, or a
-  /// new one where it is null; on OpenCL `event` must be null. The caller releases a new event (cuEventDestroy, clReleaseEvent).
+  /// new one if it is null; on OpenCL `event` must be null. The caller releases a new event (cuEventDestroy, clReleaseEvent).
   /// @throws Error as wait_for().
   void* record(void* event = nullptr) const;
 
@@ -114,7 +114,7 @@ class Device {
 DeviceList list_devices();
 
 /// The device for `bytes` of data in host memory. "auto" (or an empty selector) takes the value of the environment variable SAMESUM_DEVICE
-/// where that is set, and otherwise decides by size: GPUs are not even probed where the CPU would be faster, start-up and transfer
+/// if that is set, and otherwise decides by size: GPUs are not even probed if the CPU would be faster, start-up and transfer
 /// included. Any other selector: Device::open.
 Device choose_device(std::string_view selector, std::uint64_t bytes);
 

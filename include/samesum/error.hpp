@@ -20,7 +20,7 @@ enum class ErrorKind {
 /// `what()` is one readable message: what was being done, what was wrong, what to do. The context has the parts separately, for logs.
 class Error : public std::runtime_error {
  public:
-  /// Where the failure happened; empty strings where a part does not apply.
+  /// Where the failure happened; empty strings if a part does not apply.
   struct Context {
     std::string device;         ///< selector and name, "cuda:0 (NVIDIA H100)"
     std::string kernel;         ///< kernel entry

@@ -72,23 +72,23 @@ struct FormulaDescription {
   bool may_fail = false;       ///< whether there are elements for which an integer operation fails
   bool reproducible = true;    ///< the values have the same bits on every device that has the capabilities below
   std::vector<Capability> needs;
-  std::string reason;  ///< why it is not reproducible; empty where it is
+  std::string reason;  ///< why it is not reproducible; empty if it is
 };
 
 /// A formula that has been read: what its names stand for is said where it is used. An immutable value; copies share what it is made of.
 class Formula {
  public:
-  /// O(length). @throws Error (usage) where `text` is no formula: the message shows the place with a caret, and says what was expected
+  /// O(length). @throws Error (usage) if `text` is no formula: the message shows the place with a caret, and says what was expected
   /// there.
   explicit Formula(std::string_view text, FormulaMath math = FormulaMath::native);
 
-  /// The text in its canonical form: one space where there is one, parentheses where they are needed. It is a formula, and the same one.
+  /// The text in its canonical form: one space if there is one, parentheses if they are needed. It is a formula, and the same one.
   std::string to_string() const;
-  /// The names that it takes from outside, in order of appearance; where the caller gives nothing of the name, `i` and constants have a
+  /// The names that it takes from outside, in order of appearance; if the caller gives nothing of the name, `i` and constants have a
   /// meaning.
   std::vector<std::string> names() const;
   /// Types, and whether the bits are the same everywhere, for these inputs and parameters, of which only types matter.
-  /// @throws Error (usage) where a name is not given or types do not go together: with the place in the text, as above.
+  /// @throws Error (usage) if a name is not given or types do not go together: with the place in the text, as above.
   FormulaDescription describe(const std::vector<FormulaInput>& inputs, const std::vector<FormulaParameter>& parameters = {}) const;
 
   const formula::Tree& tree() const noexcept { return *tree_; }
@@ -101,19 +101,19 @@ class Formula {
 /// described by Formula::describe, and whose memory is written.
 ///
 /// The shape of `results` is that of all positions. Inputs have the same, or one that numpy would broadcast to it: fewer axes in front, or
-/// axes of one element. The index `i` counts in the order of indices, the last axis fastest. All arrays lie in host memory, or on one
+/// axes of one element. The index `i` counts in the order of indices, the last axis fastest. All arrays are in host memory, or on one
 /// device; results may be an input's own memory only if each element lies where that input's does. Every NaN is written as the canonical
 /// one.
 ///
 /// O(positions · operations); in host memory by all cores, in blocks that stay in the first-level cache.
-/// @throws Error (usage) for shapes, types or places that do not go together; Error (no_answer) where an integer operation fails whose
-/// value is wanted: it names the operation's failure and the lowest index where there is one. Error (device) where the device lacks float64
+/// @throws Error (usage) for shapes, types or devices that do not go together; Error (no_answer) if an integer operation fails whose
+/// value is wanted: it names the operation's failure and the lowest index if there is one. Error (device) if the device lacks float64
 /// or fails. Then `results` hold nothing of meaning.
 void map(const Formula& formula, const std::vector<FormulaInput>& inputs, const std::vector<FormulaParameter>& parameters,
          const std::vector<Array>& results);
 
 /// The positions' shape for these inputs: what they broadcast to; empty for inputs that are single elements, or none.
-/// @throws Error (usage) where they do not.
+/// @throws Error (usage) if they do not.
 std::vector<std::uint64_t> shape_of(const std::vector<FormulaInput>& inputs);
 
 /// The values of a formula with one result for all positions, in the order of their indices, as map() has them; T is the type that the

@@ -73,14 +73,14 @@ class GroupSums {
   void grow(std::uint64_t groups);
 
   /// Adds each of `values` to the group that the element of `indices` at the same place names. Values of any type, indices of any integer
-  /// type; both of one shape, with any strides; in host memory or on a device. Where one is in host memory the other is copied to it.
-  /// O(n), on all cores; O(n + groups) where each thread has a table of its own.
-  /// @throws Error (usage) where the shapes differ, or where an index is negative or not below groups() (unless these are to be ignored):
+  /// type; both of one shape, with any strides; in host memory or on a device. If one is in host memory the other is copied to it.
+  /// O(n), on all cores; O(n + groups) if each thread has a table of its own.
+  /// @throws Error (usage) if the shapes differ, or if an index is negative or not below groups() (unless these are to be ignored):
   /// the message names the element, and nothing has been added.
   void add(const Array& values, const Array& indices);
   /// Adds the elements of one axis from `offsets[i]` on, up to offsets[i + 1] excluded, to group i: ragged rows. Offsets of any integer
   /// type, one more than groups(), ascending. A long segment is added up by all threads, many short ones by each.
-  /// @throws Error (usage) for another number of offsets, and where they do not ascend or reach beyond `values`: nothing has been added.
+  /// @throws Error (usage) for another number of offsets, and if they do not ascend or reach beyond `values`: nothing has been added.
   void add_segments(const Array& values, const Array& offsets);
   /// Adds one number. @throws Error (usage) for an index that is not below groups(), unless these are to be ignored.
   void add(double value, std::uint64_t group);
@@ -93,10 +93,10 @@ class GroupSums {
     return *this;
   }
   /// Adds all elements of `other`, those of its group i to group `to[i]` of these: rows of bins to one, groups to a coarser division.
-  /// O(groups). @throws Error (usage) where `to` has not one index for each group of `other`, or one that is not below groups().
+  /// O(groups). @throws Error (usage) if `to` has not one index for each group of `other`, or one that is not below groups().
   void merge(const GroupSums& other, std::span<const std::uint64_t> to);
 
-  /// The type of the sums: float64, or int64 where only integers were added, or uint64 where only unsigned ones were.
+  /// The type of the sums: float64, or int64 if only integers were added, or uint64 if only unsigned ones were.
   DType type() const noexcept;
   /// The sum of each group, rounded once; of integers exact. Of an empty group 0. O(groups), on all cores.
   /// @throws Error (no_answer) that names the first group whose sum of integers does not fit.
@@ -104,18 +104,18 @@ class GroupSums {
   /// The same into memory of the caller's, on any device: `to` is contiguous, has one axis, groups() elements and type(). Waits until they
   /// are there. @throws Error (usage) for another array.
   void sums(const Array& to, NanPolicy nan = NanPolicy::propagate) const;
-  /// The sum of squares of each group as float64, rounded once. @throws Error (usage) where GroupOptions::squares is false.
+  /// The sum of squares of each group as float64, rounded once. @throws Error (usage) if GroupOptions::squares is false.
   Values squares(NanPolicy nan = NanPolicy::propagate) const;
   /// The mean of each group as float64, rounded once; NaN for a group without elements.
   Values means(NanPolicy nan = NanPolicy::propagate) const;
   /// The variance of each group as float64, rounded once; NaN for a group of no more than `ddof` elements.
-  /// @throws Error (usage) where GroupOptions::squares is false.
+  /// @throws Error (usage) if GroupOptions::squares is false.
   Values variances(std::uint64_t ddof = 0, NanPolicy nan = NanPolicy::propagate) const;
   /// The least, the greatest element of each group, in type(); of floats NaN for a group without elements. @throws Error (no_answer) for
-  /// such a group of integers; Error (usage) where GroupOptions::extrema is false.
+  /// such a group of integers; Error (usage) if GroupOptions::extrema is false.
   Values minima(NanPolicy nan = NanPolicy::propagate) const;
   Values maxima(NanPolicy nan = NanPolicy::propagate) const;
-  /// The number of elements of each group, with NaNs unless these are skipped: uint64. @throws Error (usage) where GroupOptions::counts is false; so do means(),
+  /// The number of elements of each group, with NaNs unless these are skipped: uint64. @throws Error (usage) if GroupOptions::counts is false; so do means(),
   /// variances(), sum(), count() and statistics().
   Values counts(NanPolicy nan = NanPolicy::propagate) const;
 
@@ -123,10 +123,10 @@ class GroupSums {
   Accumulator sum(std::uint64_t group) const;
   std::uint64_t count(std::uint64_t group) const;
   std::uint64_t nan_count(std::uint64_t group) const;
-  /// What was collected of one group: its sum, and squares where these are kept. Extrema have no index here: see min() and max(). O(1).
+  /// What was collected of one group: its sum, and squares if these are kept. Extrema have no index here: see min() and max(). O(1).
   Statistics statistics(std::uint64_t group) const;
-  /// The least and the greatest element of one group, as type() has it; NaN where a NaN was added, unless these are skipped.
-  /// @throws Error (no_answer) where there is none; Error (usage) where GroupOptions::extrema is false.
+  /// The least and the greatest element of one group, as type() has it; NaN if a NaN was added, unless these are skipped.
+  /// @throws Error (no_answer) if there is none; Error (usage) if GroupOptions::extrema is false.
   Value min(std::uint64_t group, NanPolicy nan = NanPolicy::propagate) const;
   Value max(std::uint64_t group, NanPolicy nan = NanPolicy::propagate) const;
 
@@ -139,10 +139,10 @@ class GroupSums {
 
   /// Words that merge by addition, as Accumulator::words(): for each group those of its sum and, with squares, of the sum of squares; then
   /// 5 more. O(groups), 656 bytes a group: of many groups serialize() takes fewer.
-  /// @throws Error (usage) where extrema are kept of any elements: they are no sums.
+  /// @throws Error (usage) if extrema are kept of any elements: they are no sums.
   std::vector<std::int64_t> words() const;
   /// The sums whose words these are, of that number of groups; `options` as those of the parts, but without extrema.
-  /// @throws Error (usage) for another number of words, or words that are not such a sum; Error (no_answer) where there are more than
+  /// @throws Error (usage) for another number of words, or words that are not such a sum; Error (no_answer) if there are more than
   /// 2^64 - 1 elements.
   static GroupSums from_words(std::uint64_t groups, const GroupOptions& options, std::span<const std::int64_t> words);
 

@@ -31,7 +31,7 @@ class HistogramNd {
 
   /// All counts 0. @throws Error (usage) for no axis, and for more than kMaxCells cells.
   explicit HistogramNd(std::vector<Bins> axes);
-  /// `cells` as cells() has them. @throws Error (usage) for another number of them; Error (no_answer) where there are more than 2^64 - 1
+  /// `cells` as cells() has them. @throws Error (usage) for another number of them; Error (no_answer) if there are more than 2^64 - 1
   /// samples.
   HistogramNd(std::vector<Bins> axes, std::vector<std::uint64_t> cells);
 
@@ -39,11 +39,11 @@ class HistogramNd {
   const std::vector<Bins>& axes() const noexcept { return axes_; }
   /// The number of bins of each axis.
   std::vector<std::uint64_t> shape() const;
-  /// The counts of all samples in C order, the last axis fastest. Axis k has axes()[k].count() + 3 places: under, the bins, over, NaN.
+  /// The counts of all samples in C order, the last axis fastest. Axis k has axes()[k].count() + 3 cells: under, the bins, over, NaN.
   const std::vector<std::uint64_t>& cells() const noexcept { return cells_; }
   /// The counts of the samples that are in a bin of every axis: shape() in C order.
   std::vector<std::uint64_t> counts() const;
-  /// The count of one cell. `indices`: for each axis a bin's number, or Bins::kUnder, kOver, kNan. @throws Error (usage) where there is no
+  /// The count of one cell. `indices`: for each axis a bin's number, or Bins::kUnder, kOver, kNan. @throws Error (usage) if there is no
   /// such cell.
   std::uint64_t at(std::span<const std::int64_t> indices) const;
   std::uint64_t at(std::initializer_list<std::int64_t> indices) const { return at(std::span(indices.begin(), indices.size())); }
@@ -64,7 +64,7 @@ class HistogramNd {
   HistogramNd project(const std::vector<std::size_t>& axes) const;
   /// The histogram over one axis.
   Histogram projection(std::size_t axis) const;
-  /// The samples in one bin of an axis (or its kUnder, kOver, kNan), over the other axes. @throws Error (usage) where there is no such bin,
+  /// The samples in one bin of an axis (or its kUnder, kOver, kNan), over the other axes. @throws Error (usage) if there is no such bin,
   /// or no other axis.
   HistogramNd cut(std::size_t axis, std::int64_t index) const;
   /// All samples over `count` bins of an axis, from number `first` on, and all bins of the others: see Histogram::slice().
@@ -72,7 +72,7 @@ class HistogramNd {
   /// `factor` adjacent bins of an axis to one: see Histogram::rebin().
   HistogramNd rebin(std::size_t axis, std::uint64_t factor) const;
 
-  /// Adds the counts of a histogram over the same axes. @throws Error (usage) for other axes; Error (no_answer) where there would be more
+  /// Adds the counts of a histogram over the same axes. @throws Error (usage) for other axes; Error (no_answer) if there would be more
   /// than 2^64 - 1 samples: then nothing is added.
   void merge(const HistogramNd& other);
   HistogramNd& operator+=(const HistogramNd& other) {
@@ -88,7 +88,7 @@ class HistogramNd {
 
   /// Two words for each cell, that merge by addition, as Histogram::words(): of histograms over the same axes. O(cells).
   std::vector<std::int64_t> words() const;
-  /// @throws Error (usage) for another number of words, or words that are not such a sum; Error (no_answer) where there are more than
+  /// @throws Error (usage) for another number of words, or words that are not such a sum; Error (no_answer) if there are more than
   /// 2^64 - 1 samples.
   static HistogramNd from_words(std::vector<Bins> axes, std::span<const std::int64_t> words);
 
@@ -101,11 +101,11 @@ class HistogramNd {
 
 /// The histogram of the samples (coordinates[0][i], coordinates[1][i], …) for each index i: arrays of one shape, each of any type and any
 /// strides. Exact counts, the same on every device. O(n · axes), and O(cells) memory for each thread. An array on a device is counted
-/// there, where all of them lie on that device.
+/// there, if all of them lie on that device.
 /// @throws Error (usage) unless there are as many arrays as axes, of one shape, in one place.
 HistogramNd histogram_nd(const std::vector<Array>& coordinates, const std::vector<Bins>& axes, const Options& options = {});
 /// The same of the numbers of sources, one from each at every position.
-/// @throws Error (usage) where one ends before another, has several columns, or a missing number.
+/// @throws Error (usage) if one ends before another, has several columns, or a missing number.
 HistogramNd histogram_nd(const std::vector<Source*>& coordinates, const std::vector<Bins>& axes, const Options& options = {});
 
 }  // namespace samesum

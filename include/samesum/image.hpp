@@ -42,10 +42,10 @@ bool is_image(const std::string& path);
 /// Called by the decoding thread when the first `rows` rows of an image are decoded; the other members are final.
 using RowsReady = std::function<void(const Image& image, std::uint64_t rows)>;
 
-/// The images of a file. A TIFF may have several pages, other files have one image. Reduced copies and masks, where a TIFF marks them as
+/// The images of a file. A TIFF may have several pages, other files have one image. Reduced copies and masks, if a TIFF marks them as
 /// such, are not pages. Copies share the mapped file; any number of threads may read one object.
 ///
-/// Samples are as in the file: palettes become RGB (of 16 bits, where 8 do not hold their colours), samples of fewer than 8 bits are scaled
+/// Samples are as in the file: palettes become RGB (of 16 bits, if 8 do not hold their colours), samples of fewer than 8 bits are scaled
 /// to 8 bits so that all ones become 255, 16 bits stay 16, and gamma and colour profiles are ignored. JPEG's colours become RGB, except
 /// greyscale.
 class ImageFile {
@@ -83,10 +83,10 @@ struct Region {
   std::uint64_t x = 0, y = 0, width = 0, height = 0;
 };
 /// The pixels of a rectangle, as an image. Another view without a copy: image.array().slice(0, y, height).slice(1, x, width).
-/// @throws Error (usage) where it has no pixels, or some outside of the image.
+/// @throws Error (usage) if it has no pixels, or some outside of the image.
 Image crop(const Image& image, const Region& region);
 /// The pixels at which `mask` is not 0 in some channel other than alpha, in the order of reading, as an image of one row: for
-/// histograms and sums, which do not depend on places. @throws Error (usage) for a mask of another size, and where it selects no pixel.
+/// histograms and sums, which do not depend on positions. @throws Error (usage) for a mask of another size, and if it selects no pixel.
 Image select(const Image& image, const Image& mask);
 
 /// A rectangle of an image, and the histogram of each of its channels.

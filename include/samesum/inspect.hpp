@@ -13,7 +13,7 @@
 namespace samesum SAMESUM_EXPORT {
 
 struct InspectOptions {
-  DType type = DType::float32;    ///< of the elements, where the variant has several
+  DType type = DType::float32;    ///< of the elements, if the variant has several
   std::uint64_t size = 0;         ///< elements of the array that the kernel is for; 0: 2^28, of pairs 2^16
   std::uint32_t group_size = 0;   ///< work-items of a group; 0: the variant's own
   std::uint64_t components = 1;   ///< of pairs
@@ -35,7 +35,7 @@ struct KernelListing {
 };
 
 /// The pattern that a kernel of a user's own is for, by the name of its function: "sum" (`sum`), …, "barrier" (`synchronize`).
-/// @throws Error (usage) where no such function is defined in it.
+/// @throws Error (usage) if no such function is defined in it.
 std::string kernel_pattern_of(std::string_view source);
 
 /// The patterns that have kernels: "sum", "histogram", "reduce", "barrier", "pairs", as `samesum bench` has them.
@@ -44,10 +44,10 @@ std::vector<std::string> kernel_patterns();
 /// @throws Error (usage) for another name, listing those that are known.
 std::vector<std::string> kernel_variants(std::string_view pattern);
 
-/// Compiles anew the programs that `variant` uses for that much data on `device`: neither samesum's cache nor a program built before is
+/// Compiles again the programs that `variant` uses for that much data on `device`: neither samesum's cache nor a program built before is
 /// used. (The driver's own cache may leave the log empty; NVIDIA's is disabled by CUDA_CACHE_DISABLE=1, set before the first device is
 /// opened.)
-/// @throws Error (usage) for unknown names, or a device that runs no kernels or not this one; Error (device) where compilation fails.
+/// @throws Error (usage) for unknown names, or a device that runs no kernels or not this one; Error (device) if compilation fails.
 std::vector<KernelListing> inspect_kernels(const Device& device, std::string_view pattern, std::string_view variant,
                                            const InspectOptions& options = {});
 

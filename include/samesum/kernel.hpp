@@ -26,12 +26,12 @@ class Kernel {
  public:
   /// Compiles `source` for `device`, or loads it from the disk cache. The source is OpenCL C or CUDA C++, whichever the device compiles;
   /// with the names of the kernel dialect (docs/kernels.md: KERNEL, FN, GLOBAL, …) it is both. The dialect's prelude is prepended and,
-  /// where the device can order memory between work-groups, samesum/device/grid_barrier.h.
-  /// @throws Error (device) with the build log where it does not compile, or where the device runs no kernels.
+  /// if the device can order memory between work-groups, samesum/device/grid_barrier.h.
+  /// @throws Error (device) with the build log if it does not compile, or if the device runs no kernels.
   Kernel(const Device& device, std::string_view source, std::string_view entry);
 
   const Device& device() const noexcept;
-  /// The number of groups of `group_size` work-items that can be resident at once. Where the device cannot tell (OpenCL on GPUs): the
+  /// The number of groups of `group_size` work-items that can be resident at once. If the device cannot tell (OpenCL on GPUs): the
   /// number that launch_grid() has found for this kernel so far; no value before the first.
   std::optional<std::uint32_t> resident_groups(std::uint32_t group_size) const;
 
@@ -46,7 +46,7 @@ class Kernel {
 /// Numbers have the sizes of the kernel dialect: ushort 16 bits, int and uint 32, long and ulong 64. A ushort also carries a float16, by its
 /// bits (`half_to_float(ushort)`, `float_to_half(float)` in the dialect).
 /// Of an Array the kernel gets the address of its first element, of any type, float16 too; shape and strides are arguments of their own
-/// where the kernel needs them. OpenCL takes an address only at a multiple of what the device aligns memory to (128 to 512 bytes from the
+/// if the kernel needs them. OpenCL takes an address only at a multiple of what the device aligns memory to (128 to 512 bytes from the
 /// buffer's beginning, as a rule).
 using KernelArgument = std::variant<Buffer, Array, std::uint16_t, std::int32_t, std::uint32_t, std::int64_t, std::uint64_t, float, double>;
 
@@ -85,7 +85,7 @@ class Recording {
   std::shared_ptr<State> state_;
 };
 
-/// Records the launches that `launches` makes, without running them; no value where the device cannot record (then `launches` is not
+/// Records the launches that `launches` makes, without running them; no value if the device cannot record (then `launches` is not
 /// called).
 std::optional<Recording> record(const Device& device, const std::function<void()>& launches);
 

@@ -21,7 +21,7 @@ namespace samesum SAMESUM_EXPORT {
 /// work there.
 /// A reduction of n positions takes O(n · operations) time; the values are never all in memory.
 /// @throws Error (usage) for a formula of several results, shapes or types that do not go together. Source::next() throws Error (no_answer)
-/// where an integer operation fails, and names the element.
+/// if an integer operation fails, and names the element.
 std::unique_ptr<Source> map(const Formula& formula, const std::vector<FormulaInput>& inputs,
                             const std::vector<FormulaParameter>& parameters = {});
 inline std::unique_ptr<Source> map(std::string_view formula, const std::vector<FormulaInput>& inputs,
@@ -36,7 +36,7 @@ struct SourceInput {
 };
 
 /// The same over the numbers of sources, one from each at every position; the index `i` counts positions. A source may have one column, and
-/// no missing numbers. @throws Error (usage): Source::next() where a source ends before another.
+/// no missing numbers. @throws Error (usage): Source::next() if a source ends before another.
 std::unique_ptr<Source> map(const Formula& formula, std::vector<SourceInput> inputs, const std::vector<FormulaParameter>& parameters = {});
 
 }  // namespace samesum

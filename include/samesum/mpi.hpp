@@ -11,7 +11,7 @@
 // networks that add up integers do it in hardware. Of a sum 15 are sent (SumMessage::ordinary()); sums with NaNs or infinities, and those
 // of float64 with elements that are no multiples of 2^-178 or a magnitude of 2^205 or more, take two more calls.
 //
-// Errors: where a rank fails to compute its part, it still takes part in the communication and then throws its own error; the others throw
+// Errors: if a rank fails to compute its part, it still takes part in the communication and then throws its own error; the others throw
 // Error (no_answer), which names the rank. Errors of MPI itself are left to the communicator's error handler.
 #pragma once
 
@@ -86,7 +86,7 @@ inline Histogram from_words(const Histogram& part, std::span<const std::int64_t>
   return Histogram::from_words(part.bins(), words);
 }
 
-// A part that is computed by `make`, merged with those of the other ranks; `empty` stands for it where it fails.
+// A part that is computed by `make`, merged with those of the other ranks; `empty` stands for it if it fails.
 template <class Part, class Make>
 Part reduce_words(Part empty, const Make& make, MPI_Comm comm) {
   std::exception_ptr own;
@@ -306,7 +306,7 @@ inline bool has_extrema(const Statistics& part) { return part.contents().fields.
 }  // namespace detail
 
 /// The merged sum, sum of products, or histogram of all ranks' parts; histograms must have the same bins on all ranks. One MPI_Allreduce of
-/// 15 integers of 64 bits (a sum; two more calls where these do not hold it), of kWords + 2 (a sum of products), of 2 * (bins + 3) + 2 (a
+/// 15 integers of 64 bits (a sum; two more calls if these do not hold it), of kWords + 2 (a sum of products), of 2 * (bins + 3) + 2 (a
 /// histogram).
 inline Accumulator all_reduce(const Accumulator& part, MPI_Comm comm) {
   Accumulator sum = part;
@@ -331,7 +331,7 @@ inline Statistics all_reduce(const Statistics& part, MPI_Comm comm) {
 
 /// The same of sums of groups, and of histograms over several axes, with weights or without: as bytes up a binomial tree and down again, 2
 /// log2(ranks) messages deep. Groups and axes must be the same on all ranks; of bins the edges are kept, as by deserialize().
-/// @throws Error on all ranks where parts cannot be merged.
+/// @throws Error on all ranks if parts cannot be merged.
 inline GroupSums all_reduce(const GroupSums& part, MPI_Comm comm) { return detail::reduce_bytes(part, comm); }
 inline HistogramNd all_reduce(const HistogramNd& part, MPI_Comm comm) { return detail::reduce_bytes(part, comm); }
 inline WeightedHistogram all_reduce(const WeightedHistogram& part, MPI_Comm comm) { return detail::reduce_bytes(part, comm); }
@@ -365,7 +365,7 @@ class Pending {
     MPI_Test(&request_, &flag, MPI_STATUS_IGNORE);
     return flag != 0;
   }
-  /// @throws Error (no_answer) where there are more than 2^64 - 1 elements.
+  /// @throws Error (no_answer) if there are more than 2^64 - 1 elements.
   Part wait() {
     MPI_Wait(&request_, MPI_STATUS_IGNORE);
     detail::check(words_, nullptr, comm_);
@@ -398,7 +398,7 @@ class Pending<Statistics> {
     MPI_Test(&request_, &flag, MPI_STATUS_IGNORE);
     return flag != 0;
   }
-  /// @throws Error (no_answer) where there are more than 2^64 - 1 elements.
+  /// @throws Error (no_answer) if there are more than 2^64 - 1 elements.
   Statistics wait() {
     MPI_Wait(&request_, MPI_STATUS_IGNORE);
     return reduction_->result();

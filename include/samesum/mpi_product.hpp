@@ -47,8 +47,8 @@ double root_of(const std::vector<Node>& nodes) {
 }  // namespace detail
 
 /// As samesum::product() of floats: by the fixed tree over the index in the array of the whole, of which each rank computes whole subtrees;
-/// those (16 bytes for each of at most 2 log2 n) are gathered by all ranks. @throws Error (usage) for integers, whose parts may not fit
-/// where the whole does.
+/// those (16 bytes for each of at most 2 log2 n) are gathered by all ranks. @throws Error (usage) for integers: a part may not fit
+/// even if the whole does.
 inline double product(const Array& data, MPI_Comm comm, const Options& options = {}) {
   // First the number of elements, whether the type is the same everywhere, and whether it is one of floats.
   std::array<std::int64_t, 3> mine{static_cast<std::int64_t>(data.size()), static_cast<std::int64_t>(data.type()), is_integer(data.type())};

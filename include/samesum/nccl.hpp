@@ -30,10 +30,10 @@ namespace nccl {
 class Communicator {
  public:
   /// A rank for each of these GPUs of this process, by CUDA's ordinals: ncclCommInitAll. Each rank is for one thread.
-  /// @throws Error (device) where NCCL cannot be loaded or refuses.
+  /// @throws Error (device) if NCCL cannot be loaded or refuses.
   static std::vector<Communicator> of_gpus(const std::vector<std::uint32_t>& ordinals);
   /// A communicator of the caller's own (an ncclComm_t), over any number of processes. The caller destroys it, behind its last use here.
-  /// @throws Error (usage) where it is null; Error (device) where NCCL cannot be loaded.
+  /// @throws Error (usage) if it is null; Error (device) if NCCL cannot be loaded.
   static Communicator wrap(void* communicator);
   /// `ranks` ranks in threads of this process, which add up in host memory, and wait: for devices that NCCL does not know, mixtures of
   /// them, and tests. A rank whose thread ends without its calls makes the others wait forever.
@@ -41,7 +41,7 @@ class Communicator {
 
   /// Replaces `count` integers of 64 bits, from byte `offset` of `words` on, by the sums of those of all ranks. By NCCL it is enqueued on
   /// the stream of the buffer's device, a CUDA device. All ranks call it, with the same count.
-  /// @throws Error (usage) where the buffer is too small, or its device has no CUDA stream; Error (device) where NCCL refuses.
+  /// @throws Error (usage) if the buffer is too small, or its device has no CUDA stream; Error (device) if NCCL refuses.
   void all_reduce(const Buffer& words, std::uint64_t count, std::uint64_t offset = 0) const;
 
   struct SAMESUM_HIDDEN State;
@@ -58,15 +58,15 @@ class Sum {
   enum class Of { elements, products };
 
   /// The sum of nothing, of arrays of `type`: float32 or float64. Compiles the kernels.
-  /// @throws Error (usage) for other types; Error (device) where the device has no kernels, float64 or 64-bit atomics.
+  /// @throws Error (usage) for other types; Error (device) if the device has no kernels, float64 or 64-bit atomics.
   Sum(const Device& device, DType type, Of what = Of::elements);
 
   /// Makes it the sum of nothing again.
   void clear();
-  /// Adds the elements of `x`, which is contiguous and lies on the device. O(n).
+  /// Adds the elements of `x`, which is contiguous and in the device's memory. O(n).
   /// @throws Error (usage) for another array, and for a sum of products.
   void add(const Array& x);
-  /// Adds the products a[i] * b[i], exactly. @throws Error (usage) also where the arrays differ in size, and for a sum of elements.
+  /// Adds the products a[i] * b[i], exactly. @throws Error (usage) also if the arrays differ in size, and for a sum of elements.
   void add(const Array& a, const Array& b);
   /// The sum over all ranks, on each of them: 16 integers (float32), 75 (float64, products of float32) or 225 (products of float64).
   /// @throws Error as Communicator::all_reduce().

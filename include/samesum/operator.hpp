@@ -19,7 +19,7 @@
 
 namespace samesum SAMESUM_EXPORT {
 
-/// An operation on two operands, `a` (the one of lower indices) and `b`, each a number or, where the elements have several components, a
+/// An operation on two operands, `a` (the one of lower indices) and `b`, each a number or, if the elements have several components, a
 /// tuple of them: `a[0]`, `b[1]`. The formula gives an operand again: as many components, of types that do not change if it is applied to
 /// them. It should be associative; it need not commute.
 struct Operator {
@@ -40,8 +40,8 @@ struct Operator {
 /// 16-bit floats to float32, and any to the types that the formula gives.
 ///
 /// An array on a device that runs kernels is reduced there. O(n) combinations; memory for half of a chunk's elements.
-/// @throws Error (usage) where the formula is not an operator of such elements; Error (no_answer) for no elements and no identity, and
-/// where an integer operation fails.
+/// @throws Error (usage) if the formula is not an operator of such elements; Error (no_answer) for no elements and no identity, and
+/// if an integer operation fails.
 std::vector<Value> reduce(const Array& data, const Operator& op, const Options& options = {});
 /// The same of all chunks of a source, which has one column.
 std::vector<Value> reduce(Source& source, const Operator& op, const Options& options = {});
@@ -49,8 +49,8 @@ std::vector<Value> reduce(Source& source, const Operator& op, const Options& opt
 std::vector<Value> reduce(const Formula& map, const std::vector<FormulaInput>& inputs, const std::vector<FormulaParameter>& parameters,
                           const Operator& op, const Options& options = {});
 
-/// Three elements of `data`, one after the other somewhere, for which the operator is not associative, as a sentence; nothing where none
-/// was found among `samples` places. Elements have one component; floating-point operators are as good as never associative.
+/// Three elements of `data`, one after the other somewhere, for which the operator is not associative, as a sentence; nothing if none
+/// was found in `samples` attempts. Elements have one component; floating-point operators are as good as never associative.
 std::optional<std::string> find_not_associative(const Array& data, const Operator& op, std::uint64_t samples = 1000);
 
 }  // namespace samesum

@@ -28,13 +28,13 @@ struct Tuning {
 /// How work was done: what --verbose prints.
 struct Report {
   std::string device;  ///< selector
-  /// What ran. Sums: a name of sum_variants(), or, where a device ran a kernel for small data, that kernel's entry ("small_sum",
+  /// What ran. Sums: a name of sum_variants(), or, if a device ran a kernel for small data, that kernel's entry ("small_sum",
   /// "sum_integers"). Other reductions: on devices that run kernels the kernel's entry ("extremes", "extremes_small", "statistics",
   /// "small_sum", …); on the CPU "extremes", "statistics" or "dot". Products: "tree", of integers "integers". Histograms: empty.
   std::string variant;
   std::string configuration;  ///< "groups=264 group_size=1024"
   std::uint64_t bytes = 0;
-  double upload_seconds = 0;  ///< host to device; 0 where nothing is copied
+  double upload_seconds = 0;  ///< host to device; 0 if nothing is copied
   double seconds = 0;         ///< the work itself
 
   /// Adds the bytes and the times of later work of the same kind.

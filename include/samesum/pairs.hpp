@@ -44,9 +44,9 @@ enum class PairFunction {
 /// The reduction of f(A[x], B[y]) over all y. A weight w of y replaces it by fl(w f); in a formula it is `w`, and no more. Of a formula
 /// that gives several numbers each is reduced by itself, but not by smallest and argsmallest.
 ///
-/// Of integers a sum and a product are exact, and an error where they do not fit into 64 bits.
+/// Of integers a sum and a product are exact, and an error if they do not fit into 64 bits.
 enum class PairReduction {
-  sum,          ///< +0.0 where there is no y
+  sum,          ///< +0.0 if there is no y
   min,          ///< NaN if any is NaN; -0.0 < +0.0
   max,          ///< likewise
   argmin,       ///< the lowest y of the least value, counted from 0; if any is NaN, the y of the first
@@ -63,7 +63,7 @@ enum class PairReduction {
 /// below the least normal number may be flushed to 0 in fast sums. Minima, maxima and their indices are exact and have the same bits
 /// everywhere, for every accuracy.
 ///
-/// Of a formula these bounds hold with D = 1, where it ends in a chain of multiply-adds (dot, sqdist) with D their number, and f's own
+/// Of a formula these bounds hold with D = 1, if it ends in a chain of multiply-adds (dot, sqdist) with D their number, and f's own
 /// error by docs/formulas.md; "the same bits everywhere" is said of formulas that are reproducible (Formula::describe), such as those with
 /// FormulaMath::fixed.
 enum class PairAccuracy {
@@ -93,7 +93,7 @@ struct PairsProblem {
   double softening = 0;               ///< of invdist: not negative; with 0, a pair of equal points gives infinity
   std::optional<Array> weights = {};  ///< one per y, of the type of A and B
 
-  /// In place of `f`: a formula (docs/formulas.md) of the vectors `a` and `b`, of the weight `w` where there are weights, of the inputs
+  /// In place of `f`: a formula (docs/formulas.md) of the vectors `a` and `b`, of the weight `w` if there are weights, of the inputs
   /// `of_y` and of parameters. Its value, or the numbers of a tuple, are converted to the type of A and B; 64 components are possible. An
   /// operation that may fail, such as int64(a[0]), is refused but by `combine`.
   std::optional<Formula> formula = {};
@@ -108,17 +108,17 @@ struct PairsProblem {
 };
 
 /// The values for each x, one x after the other: indices for argmin and argmax, of an operator what it gives, otherwise of the type of A
-/// and B. There is one for each x, of smallest and argsmallest there are k, and as many as f or an operator gives where that is several.
+/// and B. There is one for each x, of smallest and argsmallest there are k, and as many as f or an operator gives if that is several.
 using PairsResult = std::variant<std::vector<float>, std::vector<double>, std::vector<std::int64_t>, std::vector<std::uint64_t>>;
 
 /// C[x] for all x. O(X Y D) time; beside the result, bounded memory and copies of A and B on the device.
 /// A and B are of one type, their vectors in C order (the rows of a matrix). The 16-bit floats are computed with, and C is, as of float32;
-/// integers as of int64, or of uint64 where they are that, in formulas and the functions from product to sqdist. What a formula of integers
+/// integers as of int64, or of uint64 if they are that, in formulas and the functions from product to sqdist. What a formula of integers
 /// gives keeps its type (a bool is an int64), and an operation of it that fails is an error that names the pair. Arrays on a device, and
 /// arrays that are not contiguous, are copied to the host first. Every NaN in the result is the canonical one.
 /// @throws Error (usage) for lengths that are no multiple of D, a parameter out of its range, no y for any reduction but a
-/// sum, a product and a log-sum-exp, a formula that is none of these inputs, or where the device lacks what the exact answer needs
-/// (denormals, a correct fma, float64; for invdist division and square roots), with the reason; Error (device) where the device fails.
+/// sum, a product and a log-sum-exp, a formula that is none of these inputs, or if the device lacks what the exact answer needs
+/// (denormals, a correct fma, float64; for invdist division and square roots), with the reason; Error (device) if the device fails.
 /// Without Options::device it runs on the device that choose_device("auto", …) names for as many bytes as there are pairs: a pair costs
 /// about as much as summing a byte.
 PairsResult pairs(const Array& a, const Array& b, const PairsProblem& problem = {}, const Options& options = {});

@@ -39,7 +39,7 @@ struct Dot {};
 struct Extrema {
   bool min = true;
   bool max = true;
-  /// Their indices, and that of the first NaN. If false, an index in ExtremaRecord is 0 where there is such an element, and in Statistics
+  /// Their indices, and that of the first NaN. If false, an index in ExtremaRecord is 0 if there is such an element, and in Statistics
   /// kNowhere.
   bool indices = true;
 
@@ -68,7 +68,7 @@ struct FormulaFields {
 
 /// A reduction along axes, with the bits of axis_reduction(). Of `like` the type, the shape and the strides count: enqueue() takes arrays with
 /// the same ones. The result is Values, the record one element of their type for each result, in C order. On a device that runs kernels: sums
-/// and means, where it has float64. There a sum of integers that does not fit into 64 bits is 0 in device memory, the mean of no elements NaN.
+/// and means, if it has float64. There a sum of integers that does not fit into 64 bits is 0 in device memory, the mean of no elements NaN.
 struct AlongAxes {
   Array like;
   Axes axes;
@@ -97,18 +97,18 @@ struct SumRecord {
   double value;            ///< the sum, rounded once
   std::int64_t integer;    ///< of integers: the sum; of unsigned ones its bits, to be read as uint64. Of floats: 0
   float value32;           ///< the sum, rounded once to float32
-  std::uint32_t overflow;  ///< of integers: 1 where the sum needs more than 64 bits (`integer` is then 0); else 0
+  std::uint32_t overflow;  ///< of integers: 1 if the sum needs more than 64 bits (`integer` is then 0); else 0
 };
 
 /// The record that a product writes to device memory: 24 bytes, as a C struct.
 struct ProductRecord {
   double value;            ///< of floats: the product, which of types narrower than float64 is a float32. Of integers: 0
   std::int64_t integer;    ///< of integers: the product; of unsigned ones its bits, to be read as uint64. Of floats: 0
-  std::uint32_t overflow;  ///< of integers: 1 where the product needs more than 64 bits (`integer` is then 0); else 0
+  std::uint32_t overflow;  ///< of integers: 1 if the product needs more than 64 bits (`integer` is then 0); else 0
   std::uint32_t reserved;  ///< 0
 };
 
-/// The record that extrema write to device memory: 48 bytes, as a C struct. NaNs are excluded from both extrema, and -0.0 < +0.0; where
+/// The record that extrema write to device memory: 48 bytes, as a C struct. NaNs are excluded from both extrema, and -0.0 < +0.0; if
 /// there are no other elements, the indices are kNowhere and the values are undefined.
 struct ExtremaRecord {
   static constexpr std::uint64_t kNowhere = ~std::uint64_t{0};
@@ -117,7 +117,7 @@ struct ExtremaRecord {
   std::uint64_t min_index;  ///< the lowest index at which it stands
   std::uint64_t max;        ///< likewise
   std::uint64_t max_index;
-  std::uint64_t first_nan;  ///< kNowhere where there is none
+  std::uint64_t first_nan;  ///< kNowhere if there is none
   std::uint64_t nan_count;
 
   friend bool operator==(const ExtremaRecord&, const ExtremaRecord&) = default;
@@ -161,30 +161,30 @@ class Plan {
   /// as the plan is made for, are copied when it is made, and their arrays may lie anywhere. Which kernels are run does not depend on the
   /// elements, as it does in pairs(): sums with PairAccuracy::fast may differ from its bits, within their bound.
   /// @throws Error (usage) for an unknown variant or a group size that the device cannot run, and for pairs as pairs() does; Error (device)
-  /// where the kernels cannot be built.
+  /// if the kernels cannot be built.
   Plan(const Device& device, Operation operation, DType type, std::uint64_t size, const Options& options = {},
        Layout layout = Layout::contiguous);
-  /// For a formula over about `size` positions. Where its inputs are contiguous and equally aligned, they are read faster.
+  /// For a formula over about `size` positions. If its inputs are contiguous and equally aligned, they are read faster.
   /// @throws Error (usage) also for a formula of several results, of no arrays, or one in which an integer operation may fail, which a plan
   /// has no way to say.
   Plan(const Device& device, FormulaFields operation, std::uint64_t size, const Options& options = {});
-  /// For an operator over about `size` positions. @throws Error (usage) also where the formula does not give the operator's operands, and
-  /// where an integer operation may fail.
+  /// For an operator over about `size` positions. @throws Error (usage) also if the formula does not give the operator's operands, and
+  /// if an integer operation may fail.
   Plan(const Device& device, ByOperator operation, std::uint64_t size, const Options& options = {});
   /// For arrays of one shape, along axes. @throws Error (usage) also for an axis that such arrays do not have, and on a device that runs
-  /// kernels for other reductions than sums and means, and for none or 2^31 and more elements of a result; Error (device) where it lacks float64.
+  /// kernels for other reductions than sums and means, and for none or 2^31 and more elements of a result; Error (device) if it lacks float64.
   Plan(const Device& device, AlongAxes operation, const Options& options = {});
 
   /// Enqueues the operation on `data`, which must not change until it is complete. O(n).
-  /// @throws Error (usage) where `data` is of another type, lies on another device, is not of the plan's layout, or has too many elements.
+  /// @throws Error (usage) if `data` is of another type, lies on another device, is not of the plan's layout, or has too many elements.
   void enqueue(const Array& data);
   /// The same, and writes the operation's record to byte `offset` of `to`, a multiple of 8: a SumRecord, a ProductRecord, an ExtremaRecord or a
   /// StatisticsRecord; along axes the results, as an array in C order; of an operator 8 bytes for each number; for a histogram of n bins
   /// n + 3 counts as uint64: of the samples below all bins, in each bin, above all bins, and of the NaNs.
   void enqueue(const Array& data, const Buffer& to, std::uint64_t offset = 0);
-  /// For ops::Dot: two arrays of the same shape; faster where they are contiguous and equally aligned. For PairsProblem: A and B, both
+  /// For ops::Dot: two arrays of the same shape; faster if they are contiguous and equally aligned. For PairsProblem: A and B, both
   /// contiguous, B of at least one vector. Without a place for C, A has `size` elements at most.
-  /// @throws Error (usage) also where A or B is no whole number of vectors, or B has another number of them than there are weights.
+  /// @throws Error (usage) also if A or B is no whole number of vectors, or B has another number of them than there are weights.
   void enqueue(const Array& a, const Array& b);
   /// The same with the result written to byte `offset` of `to`, a multiple of 8. For ops::Dot a SumRecord. For PairsProblem C: for each vector of
   /// A an element of its type, or for argmin and argmax an int64; C overlaps neither A nor B.
@@ -196,8 +196,8 @@ class Plan {
   void enqueue(std::span<const Array> arrays, const Buffer& to, std::uint64_t offset = 0);
 
   /// The result of the latest enqueue(), for which it waits; for ops::Extrema, ops::Product, PairsProblem, AlongAxes and ByOperator, of
-  /// the latest one without a place for it. @throws Error (usage) where there was none; Error (no_answer) for a product of integers that
-  /// needs more than 64 bits, and along axes where one of the results does not exist (on the CPU enqueue() throws it).
+  /// the latest one without a place for it. @throws Error (usage) if there was none; Error (no_answer) for a product of integers that
+  /// needs more than 64 bits, and along axes if one of the results does not exist (on the CPU enqueue() throws it).
   Result result() const;
   /// The same, with the type of the result: `plan.result<Accumulator>()`.
   template <class Expected>

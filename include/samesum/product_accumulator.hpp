@@ -23,8 +23,8 @@ class ProductAccumulator {
   static constexpr int kDigits = 134;
   static constexpr int kUnit = 2148;  ///< the position of 2^0
 
-  /// Adds a · b, exactly. A product is NaN where a or b is, and where one is zero and the other infinite; signs of zeros multiply. O(1).
-  /// @throws Error (no_answer) where the count would exceed 2^64 - 1; so do all functions that add products.
+  /// Adds a · b, exactly. A product is NaN if a or b is, and if one is zero and the other infinite; signs of zeros multiply. O(1).
+  /// @throws Error (no_answer) if the count would exceed 2^64 - 1; so do all functions that add products.
   void add(double a, double b);
   /// The same for integers. O(1).
   void add(std::int64_t a, std::int64_t b) { add_magnitudes(magnitude(a), magnitude(b), (a < 0) != (b < 0)); }
@@ -32,7 +32,7 @@ class ProductAccumulator {
   /// The same for numbers of two types. O(1).
   void add(const Value& a, const Value& b);
 
-  /// Adds all products of `other`. O(kDigits). Where the count would overflow nothing is added.
+  /// Adds all products of `other`. O(kDigits). If the count would overflow nothing is added.
   void merge(const ProductAccumulator& other);
   ProductAccumulator& operator+=(const ProductAccumulator& other) {
     merge(other);
@@ -41,12 +41,12 @@ class ProductAccumulator {
 
   /// The exact sum rounded once to the nearest double, ties to even; the special cases are those of a sum, applied to the products.
   double round(NanPolicy nan = NanPolicy::propagate) const;
-  /// The square root of the exact sum, rounded once; NaN where the sum is negative.
+  /// The square root of the exact sum, rounded once; NaN if the sum is negative.
   double round_root(NanPolicy nan = NanPolicy::propagate) const;
   /// The same, rounded once to the nearest float: not the float nearest to the double.
   float round_to_float(NanPolicy nan = NanPolicy::propagate) const;
   float round_root_to_float(NanPolicy nan = NanPolicy::propagate) const;
-  /// The exact sum as a 64-bit integer. @throws Error (no_answer) where it is not such an integer.
+  /// The exact sum as a 64-bit integer. @throws Error (no_answer) if it is not such an integer.
   std::int64_t to_int64() const;
   std::uint64_t to_uint64() const;
 

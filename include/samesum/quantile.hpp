@@ -25,7 +25,7 @@
 
 namespace samesum SAMESUM_EXPORT {
 
-/// What a quantile is where the index (n - 1)q is not an integer; the names are numpy's.
+/// What a quantile is if the index (n - 1)q is not an integer; the names are numpy's.
 enum class QuantileMethod {
   linear,    ///< linear interpolation between both neighbours
   lower,     ///< the neighbour below
@@ -48,8 +48,8 @@ struct QuantileRule {
 struct Quantiles {
   /// One for each q, in the order of the q.
   ///
-  /// Where the index is an integer, or the method picks a neighbour, the value is that element, in the type of the elements. Between two
-  /// different neighbours it is the exact value, rounded once to the nearest double; of integers the integer itself, where the exact value
+  /// If the index is an integer, or the method picks a neighbour, the value is that element, in the type of the elements. Between two
+  /// different neighbours it is the exact value, rounded once to the nearest double; of integers the integer itself, if the exact value
   /// is one. -0.0 < +0.0. Between -inf and +inf it is NaN. With NanPolicy::propagate, a NaN among the elements makes every quantile the
   /// canonical NaN.
   std::vector<Value> values;
@@ -63,12 +63,12 @@ struct Quantiles {
 /// index is exact. A q between 0 and 1e-20 is refused. Time: O(n): one pass over arrays of up to 2^20 elements and over types of up to 16
 /// bits, otherwise usually two passes, and at most 2 (32 bits) or 4 (64 bits); many quantiles may need more. Memory: under 32 MiB, and up
 /// to 8 MiB for each thread. It runs on the CPU. May be called from several threads at once.
-/// @throws Error (no_answer) where there are no elements, or all are NaN and skipped; Error (usage) for an invalid q.
+/// @throws Error (no_answer) if there are no elements, or all are NaN and skipped; Error (usage) for an invalid q.
 /// An array in a device's memory is copied to the host in parts of 64 MiB at most, once for each pass.
 Quantiles quantiles(const Array& data, std::span<const double> q, const QuantileRule& rule = {}, const Options& options = {});
-/// The same over a source, which is opened anew for each pass: `open` must give the same numbers each time. Where its type() is unknown
+/// The same over a source, which is opened again for each pass: `open` must give the same numbers each time. If its type() is unknown
 /// (text), integers of 64 bits and doubles are compared exactly with one another; that takes up to 5 passes.
-/// @throws Error (usage) where two passes differ.
+/// @throws Error (usage) if two passes differ.
 Quantiles quantiles(const std::function<std::unique_ptr<Source>()>& open, std::span<const double> q, const QuantileRule& rule = {},
                     const Options& options = {});
 

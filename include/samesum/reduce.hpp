@@ -12,8 +12,8 @@
 
 namespace samesum SAMESUM_EXPORT {
 
-/// The least and the greatest element, each with its lowest index in C order: `min(x).index` is argmin. -0.0 is less than +0.0; where NaNs
-/// are not skipped and there is one, the result is NaN and the index of the first. @throws Error (no_answer) where there are no elements.
+/// The least and the greatest element, each with its lowest index in C order: `min(x).index` is argmin. -0.0 is less than +0.0; if NaNs
+/// are not skipped and there is one, the result is NaN and the index of the first. @throws Error (no_answer) if there are no elements.
 Extremum min(const Array& data, const Options& options = {});
 Extremum max(const Array& data, const Options& options = {});
 std::pair<Extremum, Extremum> minmax(const Array& data, const Options& options = {});
@@ -34,7 +34,7 @@ double norm(const Array& data, const Options& options = {});
 /// The exact sum of a[i]·b[i]: round() it for the dot product, correctly rounded; of integers, to_int64() or to_uint64().
 /// @throws Error (usage) unless both have the same shape and type, and lie both in host memory or on one device.
 ProductAccumulator dot(const Array& a, const Array& b, const Options& options = {});
-/// The same over all chunks of two sources. @throws Error (usage) where one ends before the other.
+/// The same over all chunks of two sources. @throws Error (usage) if one ends before the other.
 ProductAccumulator dot(Source& a, Source& b, const Options& options = {});
 
 /// The product of the elements, in C order. An array on a device is worked on where it lies, but for what begins or
@@ -42,7 +42,7 @@ ProductAccumulator dot(Source& a, Source& b, const Options& options = {});
 ///
 /// Floats: by the balanced binary tree over the index (leaf i at position i, a missing right child passes the left through), each node
 /// rounded to the nearest float (float16, bfloat16, float32) or double (float64): the same bits on every device. A skipped NaN counts as 1
-/// at its index. The empty product is 1. Integers: the exact product, as int64 or uint64. @throws Error (no_answer) where it does not fit:
+/// at its index. The empty product is 1. Integers: the exact product, as int64 or uint64. @throws Error (no_answer) if it does not fit:
 /// the message has the exact value up to 2^14 bits, the number of bits up to 2^20. O(n) as long as it fits; O(n + b²) for b bits.
 Value product(const Array& data, const Options& options = {});
 /// The same over all chunks of `source`, by one tree. A text whose numbers are all integers has an exact product, as int64 if it fits, else
@@ -69,7 +69,7 @@ class Product {
   /// As product().
   Value value() const;
   /// The exact product of integers in decimal, all its digits: "-1267650600228229401496703205376". O(b²) for b bits.
-  /// @throws Error (usage) where not all elements were integers; Error (no_answer) where it has more than 2^20 bits (315,653 digits).
+  /// @throws Error (usage) if not all elements were integers; Error (no_answer) if it has more than 2^20 bits (315,653 digits).
   std::string digits() const;
   /// How the work was done, so far.
   const Report& report() const noexcept;

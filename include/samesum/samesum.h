@@ -6,7 +6,7 @@
  *   const samesum_array array = {.data = x, .type = SAMESUM_FLOAT64, .rank = 1, .shape = shape};
  *   if (samesum_sum(&array, NULL, &total) != SAMESUM_OK) fprintf(stderr, "%s\n", samesum_message());
  *
- * Every function that can fail returns a status and writes its result through its last arguments, which are unchanged where it fails. No
+ * Every function that can fail returns a status and writes its result through its last arguments, which are unchanged if it fails. No
  * exception passes through. Handles (pointers to incomplete types) are made by functions whose last argument is a pointer to one; each
  * type has a function _free, which takes NULL too. A handle may be used by one thread at a time, a device by any number.
  *

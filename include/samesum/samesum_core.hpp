@@ -546,7 +546,7 @@ class Accumulator {
   /// The sum of nothing: +0.0.
   Accumulator() = default;
 
-  /// Adds one element. O(1). @throws Error (no_answer) where the count would exceed 2^64 - 1; so do all functions that add elements.
+  /// Adds one element. O(1). @throws Error (no_answer) if the count would exceed 2^64 - 1; so do all functions that add elements.
   void add(double value);
   void add(float value);
   template <std::signed_integral Integer>
@@ -558,15 +558,15 @@ class Accumulator {
     add_unsigned(value);
   }
 
-  /// Adds all elements of `other`. O(kDigits). Where the count would overflow nothing is added.
+  /// Adds all elements of `other`. O(kDigits). If the count would overflow nothing is added.
   void merge(const Accumulator& other);
   Accumulator& operator+=(const Accumulator& other) {
     merge(other);
     return *this;
   }
 
-  /// The exact sum rounded once to the nearest double, ties to even. Special cases (docs/guarantees.md): NaN where a NaN was added (unless
-  /// skipped) or both infinities were; -0.0 where every element was -0.0; ±inf where the rounded value leaves the range.
+  /// The exact sum rounded once to the nearest double, ties to even. Special cases (docs/guarantees.md): NaN if a NaN was added (unless
+  /// skipped) or both infinities were; -0.0 if every element was -0.0; ±inf if the rounded value leaves the range.
   double round(NanPolicy nan = NanPolicy::propagate) const noexcept;
   /// The same, rounded once to the nearest float.
   float round_to_float(NanPolicy nan = NanPolicy::propagate) const noexcept;
@@ -581,7 +581,7 @@ class Accumulator {
   /// accumulator. So the int64 sum of any message-passing library (MPI_SUM of MPI_INT64_T, ncclSum of ncclInt64) is an exact merge.
   /// docs/accumulator-format.md describes their contents. O(kDigits).
   std::array<std::int64_t, kWords> words() const noexcept;
-  /// @throws Error (usage) for words that are no such sum; Error (no_answer) where there are more than 2^64 - 1 elements.
+  /// @throws Error (usage) for words that are no such sum; Error (no_answer) if there are more than 2^64 - 1 elements.
   static Accumulator from_words(std::span<const std::int64_t, kWords> words);
 
   /// Equal exact sums and equal counts.
@@ -634,14 +634,14 @@ class ProductAccumulator {
   static constexpr int kDigits = 134;
   static constexpr int kUnit = 2148;  ///< the position of 2^0
 
-  /// Adds a · b, exactly. A product is NaN where a or b is, and where one is zero and the other infinite; signs of zeros multiply. O(1).
-  /// @throws Error (no_answer) where the count would exceed 2^64 - 1; so do all functions that add products.
+  /// Adds a · b, exactly. A product is NaN if a or b is, and if one is zero and the other infinite; signs of zeros multiply. O(1).
+  /// @throws Error (no_answer) if the count would exceed 2^64 - 1; so do all functions that add products.
   void add(double a, double b);
   /// The same for integers. O(1).
   void add(std::int64_t a, std::int64_t b) { add_magnitudes(magnitude(a), magnitude(b), (a < 0) != (b < 0)); }
   void add(std::uint64_t a, std::uint64_t b) { add_magnitudes(a, b, false); }
 
-  /// Adds all products of `other`. O(kDigits). Where the count would overflow nothing is added.
+  /// Adds all products of `other`. O(kDigits). If the count would overflow nothing is added.
   void merge(const ProductAccumulator& other);
   ProductAccumulator& operator+=(const ProductAccumulator& other) {
     merge(other);
@@ -650,7 +650,7 @@ class ProductAccumulator {
 
   /// The exact sum rounded once to the nearest double, ties to even; the special cases are those of a sum, applied to the products.
   double round(NanPolicy nan = NanPolicy::propagate) const;
-  /// The square root of the exact sum, rounded once; NaN where the sum is negative.
+  /// The square root of the exact sum, rounded once; NaN if the sum is negative.
   double round_root(NanPolicy nan = NanPolicy::propagate) const;
   /// The same, rounded once to the nearest float: not the float nearest to the double.
   float round_to_float(NanPolicy nan = NanPolicy::propagate) const;

@@ -7,7 +7,7 @@
  * neither on the number of ranks nor on which rank has which elements. The array of the whole is that of the ranks one after the other.
  * For Fortran there is samesum_mpi.f90 beside this file.
  *
- * Where a rank cannot compute its part, it still takes part in the communication, and then returns its own status; the others return
+ * If a rank cannot compute its part, it still takes part in the communication, and then returns its own status; the others return
  * SAMESUM_NO_ANSWER, with a message that names it. Errors of MPI itself are left to the communicator's error handler. */
 #ifndef SAMESUM_MPI_H
 #define SAMESUM_MPI_H
@@ -26,7 +26,7 @@ extern "C" {
 
 /* --- for the functions below ------------------------------------------------------------------------------------------------------- */
 
-/* The status of all: `own`, or SAMESUM_NO_ANSWER where `failures` others have failed, which names the one of them by the sum of ranks. */
+/* The status of all: `own`, or SAMESUM_NO_ANSWER if `failures` others have failed, which names the one of them by the sum of ranks. */
 static inline samesum_status samesum_mpi_status(samesum_status own, int64_t failures, int64_t ranks, MPI_Comm comm) {
   char text[128];
   int size = 0;
@@ -64,7 +64,7 @@ static inline void samesum_mpi_bytes(void* bytes, size_t size, int send, int pee
   }
 }
 
-/* The serialized form of a value of any kind, in memory that the caller frees; NULL where that fails. */
+/* The serialized form of a value of any kind, in memory that the caller frees; NULL if that fails. */
 typedef samesum_status samesum_mpi_serialize(const void* part, void* bytes, size_t* size);
 typedef samesum_status samesum_mpi_merge(void* part, const void* bytes, size_t size);
 static inline void* samesum_mpi_form(const void* part, samesum_mpi_serialize* serialize, size_t* size, samesum_status* status) {
@@ -190,7 +190,7 @@ SAMESUM_MPI_BY_BYTES(group_sums)
 
 /* --- arrays, each rank's part ------------------------------------------------------------------------------------------------------- */
 
-/* What all ranks say of the call: its own error, where there is one, behind the communication. */
+/* What all ranks say of the call: its own error, if there is one, behind the communication. */
 static inline samesum_status samesum_mpi_first(samesum_status own, samesum_status merged) { return own != SAMESUM_OK ? own : merged; }
 
 /* The exact sum of all ranks' elements as a value: one MPI_Allreduce of 84 integers. The options are those of this rank. */

@@ -3,7 +3,7 @@
 //   samesum::Values sums = samesum::scan(values);  // sums.as<double>()[i] is the exact sum of values[0] … values[i], rounded once
 //   samesum::scan(matrix, {.axis = 0});            // down each column
 //   samesum::scan(values, {.operation = samesum::ScanOperation::max});
-//   samesum::scan(values, {.exclusive = true, .offsets = {0, 10, 30}});  // anew at the indices 10 and 30
+//   samesum::scan(values, {.exclusive = true, .offsets = {0, 10, 30}});  // begins again at the indices 10 and 30
 #pragma once
 
 #include <samesum/array.hpp>
@@ -40,8 +40,8 @@ struct Scan {
   bool float32 = false;
   /// Along this axis, for each position along the others; -1 is the last. Unset: over all elements in C order.
   std::optional<std::int64_t> axis = {};
-  /// Where the scan begins anew, as ascending indices in C order: segment k has the elements offsets[k] … offsets[k + 1] - 1, the last one
-  /// those up to the end. The first offset is 0; equal ones are empty segments. Not together with an axis. Empty: one segment.
+  /// The indices at which the scan begins again, ascending, in C order: segment k has the elements offsets[k] … offsets[k + 1] - 1, the
+  /// last one those up to the end. The first offset is 0; equal ones are empty segments. Not together with an axis. Empty: one segment.
   std::vector<std::uint64_t> offsets = {};
 };
 
@@ -50,22 +50,22 @@ struct Scan {
 /// later results of its segment; a skipped one leaves the result as it was.
 ///
 /// O(n); products of floats O(n log n). Two passes over blocks in the caches: sums of blocks, then prefixes within each. On the CPU sums
-/// are kept as three doubles and a bound of what they leave out, which decides all but a few results (Ziv, 1991); the others, and those
-/// where elements span more than that, are decided by exact accumulators. On a device that runs kernels and has float64, and where the
+/// are kept as three doubles and a bound of what they leave out, which decides all but a few results (Ziv, 1991); the others, and all
+/// if elements span more than that, are decided by exact accumulators. On a device that runs kernels and has float64, and if the
 /// elements lie there without gaps, all scans but products are computed there, as far as six doubles hold each sum; all else on the host.
 /// @throws Error (usage) for an axis that the array does not have, offsets that do not ascend from 0 to at most data.size(), both of them,
-/// and exclusive extremes; Error (no_answer) where a sum or product of integers does not fit into 64 bits (the message has the index), and
-/// where an extreme of skipped NaNs alone does not exist.
+/// and exclusive extremes; Error (no_answer) if a sum or product of integers does not fit into 64 bits (the message has the index), and
+/// if an extreme of skipped NaNs alone does not exist.
 Values scan(const Array& data, const Scan& what = {}, const Options& options = {});
 /// The same into memory of the caller's, in host memory or on the device of `data`: `to` has the shape of `data` and the type of the
-/// results, lies in C order without gaps, and shares no memory with `data`. @throws Error (usage) where it does not.
+/// results, lies in C order without gaps, and shares no memory with `data`. @throws Error (usage) if it does not.
 void scan(const Array& data, const Scan& what, const Array& to, const Options& options = {});
 
 /// Prefixes by an operator of one's own, which takes one component: result i has the bits of reduce() of the elements of its prefix, by the
 /// balanced tree over the index within the segment, associative or not. Of Scan::operation and float32 nothing is used; an exclusive scan
 /// begins with the identity. Works on the host: O(n log n) combinations.
-/// @throws Error (usage) where the formula is no operator of such elements, has an Operator::finish, or the scan is exclusive and there is
-/// no identity; Error (no_answer) where an integer operation fails.
+/// @throws Error (usage) if the formula is no operator of such elements, has an Operator::finish, or the scan is exclusive and there is
+/// no identity; Error (no_answer) if an integer operation fails.
 Values scan(const Array& data, const Operator& op, const Scan& what = {}, const Options& options = {});
 
 }  // namespace samesum

@@ -45,16 +45,16 @@ struct TextOptions {
   /// Columns, named likewise, whose fields together are the key of each row, as words: Source::groups() says which elements have equal
   /// keys. They go with `columns` and `in_order`.
   std::vector<std::string> keys = {};
-  /// For open_table(), where no columns are named: whether the text is a table. Unset: it is a table where `header` is set; where the
-  /// file's name ends in .csv, .tsv or .tab; and where the first line has names and no number, separated by tabs, semicolons or commas (or
+  /// For open_table(), if no columns are named: whether the text is a table. Unset: it is a table if `header` is set; if the
+  /// file's name ends in .csv, .tsv or .tab; and if the first line has names and no number, separated by tabs, semicolons or commas (or
   /// `separator`).
   std::optional<bool> table = {};
-  /// Whether the first line has the names of the columns. Unset: yes where a column is given by name; otherwise yes where none of its
-  /// fields is a number, and no where all are numbers or missing; a mixture is an error whose message asks for this option.
+  /// Whether the first line has the names of the columns. Unset: yes if a column is given by name; otherwise yes if none of its
+  /// fields is a number, and no if all are numbers or missing; a mixture is an error whose message asks for this option.
   std::optional<bool> header = {};
   /// Words that stand for a missing number, beside "NA" and an empty field. Missing numbers are counted, and not summed.
   std::vector<std::string> missing = {};
-  /// The character between fields, or between numbers where there are no columns; ' ' stands for runs of blanks, 0 for the default above.
+  /// The character between fields, or between numbers if there are no columns; ' ' stands for runs of blanks, 0 for the default above.
   char separator = 0;
   /// '.' or ','. A decimal comma does not separate numbers, nor fields unless it is `separator` and the number is quoted.
   char decimal = '.';
@@ -65,7 +65,7 @@ struct TextOptions {
   /// true: integers are read exactly; false: all numbers are read as the nearest doubles.
   bool integers = true;
   /// true: chunks have the numbers in the text's order, for operations that depend on it. false: each chunk has the numbers of one kind
-  /// (integers, doubles) of a piece of the text, which is faster where kinds alternate. In both cases every value is exact.
+  /// (integers, doubles) of a piece of the text, which is faster if kinds alternate. In both cases every value is exact.
   bool in_order = false;
 
   friend bool operator==(const TextOptions&, const TextOptions&) = default;
@@ -85,10 +85,10 @@ struct InputOptions {
 /// A column of a table, as read so far.
 struct Column {
   std::size_t number = 0;        ///< counted from 1
-  std::string name = {};         ///< from the first line; empty where that has no names
-  std::string label = {};        ///< the name, with '?' for unprintable characters; the number where there is no name
+  std::string name = {};         ///< from the first line; empty if that has no names
+  std::string label = {};        ///< the name, with '?' for unprintable characters; the number if there is no name
   std::uint64_t missing = 0;     ///< missing numbers
-  std::uint64_t words = 0;       ///< fields that are neither numbers nor missing, where all columns are read; an error in those asked for
+  std::uint64_t words = 0;       ///< fields that are neither numbers nor missing, if all columns are read; an error in those asked for
   std::string first_word = {};   ///< the first of these, made printable,
   std::uint64_t first_line = 0;  ///< and its line, counted from 1
 
@@ -103,12 +103,12 @@ class Source {
   Source& operator=(const Source&) = delete;
   virtual ~Source() = default;
 
-  /// Called before the first next() where the order of the elements does not matter, as by accumulate() and histogram(): the source may
-  /// then give them in memory order, where that is faster. Otherwise they come in C order.
+  /// Called before the first next() if the order of the elements does not matter, as by accumulate() and histogram(): the source may
+  /// then give them in memory order, if that is faster. Otherwise they come in C order.
   virtual void allow_any_order() noexcept {}
 
   /// The next chunk, valid until the next call; no value at the end.
-  /// @throws Error (usage) where the input cannot be read or is malformed: the message names the file and the position.
+  /// @throws Error (usage) if the input cannot be read or is malformed: the message names the file and the position.
   virtual std::optional<Array> next() = 0;
 
   /// "npy", "raw", "text".
@@ -122,7 +122,7 @@ class Source {
 
   virtual std::string part() const { return {}; }  ///< the part of the input that is read: "column 2 ('price')"; empty: all of it
 
-  /// The columns that are read, known after the first next(); empty where the input is not a table.
+  /// The columns that are read, known after the first next(); empty if the input is not a table.
   virtual std::span<const Column> columns() const { return {}; }
   /// The index in columns() of the latest chunk's column.
   virtual std::size_t column() const noexcept { return 0; }
@@ -145,7 +145,7 @@ class Source {
   /// The device in whose memory the chunks lie; nothing: host memory.
   virtual std::optional<Device> device() const { return std::nullopt; }
 
-  /// Bytes of elements that lie in memory completely, ready for any device; 0 where they are read or converted chunk by chunk.
+  /// Bytes of elements that are in memory completely, ready for any device; 0 if they are read or converted chunk by chunk.
   virtual std::uint64_t resident_bytes() const noexcept { return 0; }
 };
 
@@ -153,12 +153,12 @@ class Source {
 ///
 /// An input that begins as a .npy file is one. Anything else is raw numbers if `options.raw` says so, and otherwise text, unless it is
 /// binary. A .npy or raw file in this machine's byte order is mapped into memory: one chunk, no copy. Anything else takes bounded memory
-/// (under 64 MiB, more where lines of tables are longer than 256 KiB), whatever its size, and is read and converted in other threads while
+/// (under 64 MiB, more if lines of tables are longer than 256 KiB), whatever its size, and is read and converted in other threads while
 /// the caller processes a chunk.
 ///
 /// Data compressed by gzip or zstd are decompressed while reading (zstd's window takes up to 128 MiB more). They are recognized by their
 /// first bytes; raw numbers also by a name that ends in .gz or .zst. "z.npz:name" is the array `name` of an .npz file, or any file in a zip
-/// archive; the name may be omitted where the archive has one file.
+/// archive; the name may be omitted if the archive has one file.
 ///
 /// An empty input, file or pipe, is an error, and so is (at its end) a text without a single number, present or missing: the output of a
 /// program that failed must not be taken for a sum of 0. See InputOptions::allow_empty.
@@ -169,16 +169,16 @@ class Source {
 std::unique_ptr<Source> open_source(const std::string& path, const InputOptions& options = {});
 
 /// The same for several columns at once, read in one pass: those of `options.text.columns` in their order, or, if none are named and the
-/// text is a table (TextOptions::table), all of them. Other inputs are opened as by open_source(). Where all columns are read,
+/// text is a table (TextOptions::table), all of them. Other inputs are opened as by open_source(). If all columns are read,
 /// Column::words counts the fields of a column that are words; the numbers of such a column are of little use. At most 16,384 columns.
 /// Bounded memory, whatever the number of lines: for each thread about one line of 2 MiB, the longest allowed.
 std::unique_ptr<Source> open_table(const std::string& path, const InputOptions& options = {});
 
-/// For operations on one sequence of numbers. @throws Error (usage) where `source` has several columns, as known after the first next().
+/// For operations on one sequence of numbers. @throws Error (usage) if `source` has several columns, as known after the first next().
 void require_one_column(const Source& source);
 
 /// The exact sum over all chunks of `source`. Time and memory: those of the source, and of accumulate() for each chunk. Options::report
-/// covers all chunks together. @throws Error (usage) where it has several columns.
+/// covers all chunks together. @throws Error (usage) if it has several columns.
 Accumulator accumulate(Source& source, const Options& options = {});
 /// The exact sum of each column of `source`; of an input that is not a table, one. O(columns) memory beside the source's.
 std::vector<Accumulator> accumulate_columns(Source& source, const Options& options = {});

@@ -32,7 +32,7 @@ struct Extremum {
   friend bool operator==(const Extremum&, const Extremum&) = default;
 };
 
-/// The statistics to collect: fewer are faster where the data come from caches.
+/// The statistics to collect: fewer are faster if the data come from caches.
 struct Fields {
   bool extrema = true;    ///< min, max, their indices
   bool sum = true;        ///< sum; with `squares`: variance
@@ -45,7 +45,7 @@ struct Fields {
 /// The statistics of a sequence of elements, as a value. Statistics of parts merge into those of the whole: exact values do not depend on
 /// where the parts were cut or which device computed them.
 ///
-/// A function whose field was not collected throws Error (usage). Where there is no answer (the mean of no elements, say) it throws Error
+/// A function whose field was not collected throws Error (usage). If there is no answer (such as the mean of no elements) it throws Error
 /// (no_answer) that says why. With NanPolicy::propagate a NaN among the elements makes every result but counts the canonical NaN, and the
 /// indices of extrema that of the first NaN; with `skip` NaNs are left out, and the other elements keep their indices.
 class Statistics {
@@ -73,7 +73,7 @@ class Statistics {
 
   /// Adds the statistics of the elements that follow these. Only fields that both have remain. Elements of several types are compared by
   /// their exact values; an extremum of integers and floats is then given as a float64, unless that would round it. O(1).
-  /// @throws Error (no_answer) where there would be more than 2^64 - 1 elements, missing ones included: then nothing is added.
+  /// @throws Error (no_answer) if there would be more than 2^64 - 1 elements, missing ones included: then nothing is added.
   void merge(const Statistics& later);
   Statistics& operator+=(const Statistics& later) {
     merge(later);
@@ -91,7 +91,7 @@ class Statistics {
   /// Words of the sums and the counts that merge by addition, as Accumulator::words(). Extrema cannot be added and depend on the order of
   /// the parts: use the words of without_extrema(), or serialize and merge. The fields of parts without elements are ignored, unless all
   /// parts are such; then the fields common to all remain. O(1).
-  /// @throws Error (usage) where extrema were collected of any elements.
+  /// @throws Error (usage) if extrema were collected of any elements.
   std::array<std::int64_t, kWords> words() const;
   /// @throws Error as Accumulator::from_words().
   static Statistics from_words(std::span<const std::int64_t, kWords> words);
@@ -101,7 +101,7 @@ class Statistics {
   std::uint64_t missing() const noexcept { return contents_.missing; }  ///< not counted, but each takes up an index
 
   /// The least and the greatest element and its lowest index; -0.0 is less than +0.0.
-  /// @throws Error (no_answer) where there is none.
+  /// @throws Error (no_answer) if there is none.
   Extremum min(NanPolicy nan = NanPolicy::propagate) const;
   Extremum max(NanPolicy nan = NanPolicy::propagate) const;
 
@@ -117,7 +117,7 @@ class Statistics {
 
   /// The exact sum over the number of elements, rounded once to the nearest double. @throws Error (no_answer) for no elements.
   double mean(NanPolicy nan = NanPolicy::propagate) const;
-  /// (n Σx² - (Σx)²) / (n (n - ddof)) in exact arithmetic, rounded once; NaN where an element is infinite.
+  /// (n Σx² - (Σx)²) / (n (n - ddof)) in exact arithmetic, rounded once; NaN if an element is infinite.
   /// @throws Error (no_answer) unless there are more than `ddof` elements.
   double variance(std::uint64_t ddof = 0, NanPolicy nan = NanPolicy::propagate) const;
   /// The square root of that exact quotient, rounded once: not the root of a rounded variance.
@@ -148,12 +148,12 @@ class Statistics {
 
 /// Collects the statistics of `data` in one pass. O(n) time; O(1) memory on the CPU; other devices process host data in chunks of bounded
 /// size. May be called from several threads at once.
-/// @throws Error (usage) for a group size that the device cannot run; Error (device) where the device fails or lacks a capability.
-/// An array on a device is read in place; where its elements do not form one strided run, they are gathered on the device first, in parts
+/// @throws Error (usage) for a group size that the device cannot run; Error (device) if the device fails or lacks a capability.
+/// An array on a device is read in place; if its elements do not form one strided run, they are gathered on the device first, in parts
 /// of 64 MiB. Strided arrays are read element by element, which is slower. Indices are in C order. For many arrays on a device see Plan.
 Statistics collect(const Array& data, const Fields& fields = {}, const Options& options = {});
 /// The same over all chunks of `source`. An index counts from its beginning: in a table it is the row, counted from 0, if the source keeps
-/// the order (TextOptions::in_order). @throws Error (usage) where it has several columns.
+/// the order (TextOptions::in_order). @throws Error (usage) if it has several columns.
 Statistics collect(Source& source, const Fields& fields = {}, const Options& options = {});
 /// The same of each column; of an input that is not a table, one. O(columns) memory beside the source's.
 std::vector<Statistics> collect_columns(Source& source, const Fields& fields = {}, const Options& options = {});

@@ -32,26 +32,26 @@ std::vector<SumVariant> sum_variants(const Device& device);
 
 /// The exact sum of `data` as an accumulator: merge it with others, serialize it, round it.
 /// O(n) time; O(1) memory on the CPU; other devices process host data in chunks of bounded size. An array on a device is summed in place;
-/// where its elements do not form one strided run (a slice of a matrix), they are gathered on the device first, in parts of 64 MiB. With
+/// if its elements do not form one strided run (a slice of a matrix), they are gathered on the device first, in parts of 64 MiB. With
 /// the kernels built and no report requested, a call costs little more than its kernel; for many such sums see Plan. May be called from
 /// several threads at once; `data` is only read.
 /// @throws Error (usage) for an unknown variant, a group size that the device cannot run, or an array on another device; Error (device)
-/// where the device fails.
+/// if the device fails.
 Accumulator accumulate(const Array& data, const Options& options = {});
 
 /// The same for an array in host memory, divided over several devices that work at the same time, each taking the next part when it has
-/// finished one: the same bits as on any of them. `reports`, where given, receives one report for each device, with the bytes that it
+/// finished one: the same bits as on any of them. `reports`, if given, receives one report for each device, with the bytes that it
 /// processed; Options::device and Options::report are ignored.
-/// @throws Error (device) where one of them fails.
+/// @throws Error (device) if one of them fails.
 Accumulator accumulate(const Array& data, std::span<const Device> devices, const Options& options = {},
                        std::vector<Report>* reports = nullptr);
 
 /// The sum of `data`. Of floats, a double: the real-number sum of the elements, rounded once to the nearest double, ties to even; the empty
-/// sum is +0.0. Of integers, the exact sum: an int64, or a uint64 where their type is unsigned. The same bits on every device, with every
-/// option. On the CPU it is faster than accumulate() where the elements' exponents spread widely; it reads the data a second time where the
+/// sum is +0.0. Of integers, the exact sum: an int64, or a uint64 if their type is unsigned. The same bits on every device, with every
+/// option. On the CPU it is faster than accumulate() if the elements' exponents spread widely; it reads the data a second time if the
 /// smallest elements decide the rounding. Reference: A. Ziv, Fast Evaluation of Elementary Mathematical Functions with Correctly Rounded
 /// Last Bit (ACM TOMS 1991).
-/// @throws Error (no_answer), with the exact value, where a sum of integers does not fit: accumulate() holds any sum; otherwise Error as
+/// @throws Error (no_answer), with the exact value, if a sum of integers does not fit: accumulate() holds any sum; otherwise Error as
 /// accumulate(). No set-up cost for small arrays.
 Value sum(const Array& data, const Options& options = {});
 

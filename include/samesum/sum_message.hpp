@@ -22,7 +22,7 @@
 
 namespace samesum SAMESUM_EXPORT {
 
-/// Which words a message has for each of its sums: a range of the digits, counts, and flags where they are needed. A value; messages of
+/// Which words a message has for each of its sums: a range of the digits, counts, and flags if they are needed. A value; messages of
 /// equal needs have equal words.
 class SumMessage {
  public:

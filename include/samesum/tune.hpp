@@ -79,7 +79,7 @@ struct TuneRow {
 struct TuneResult {
   DeviceInfo device;
   std::string path;      ///< of the file that was written; empty: none
-  bool complete = true;  ///< false where time ran out or the search was ended
+  bool complete = true;  ///< false if time ran out or the search was ended
   double seconds = 0;
   std::vector<TuneRow> rows;
 };
@@ -99,7 +99,7 @@ struct TuneRecord {
   std::uint64_t above_bytes = 0;
   std::uint64_t max_bytes = 0;  ///< the largest number: no limit
   std::string shape;
-  TuneTiming timing;  ///< zeros where it was not measured here
+  TuneTiming timing;  ///< zeros if it was not measured here
 };
 struct TuneTable {
   TuneMatch match = TuneMatch::none;
@@ -108,13 +108,13 @@ struct TuneTable {
   std::vector<TuneRecord> records;
 };
 struct TuneTables {
-  std::string path;               ///< of the user's file; empty where there is no place for one
-  std::string problem;            ///< why the user's file is not used; empty where nothing is wrong
+  std::string path;               ///< of the user's file; empty if there is no place for one
+  std::string problem;            ///< why the user's file is not used; empty if nothing is wrong
   std::vector<TuneTable> tables;  ///< in the order in which they are searched
 };
 TuneTables tune_tables(const DeviceInfo& device);
 
-/// Removes the device's own records from the file (empty: the user's). @throws Error (usage) where it cannot be written.
+/// Removes the device's own records from the file (empty: the user's). @throws Error (usage) if it cannot be written.
 void tune_reset(const DeviceInfo& device, const std::string& path = {});
 
 }  // namespace samesum

@@ -36,8 +36,8 @@ std::vector<std::string_view> warm_operations();
 
 /// Makes a call of each kind on `device`, with zeros of each type of element and, on a GPU, of each order of magnitude. What is compiled
 /// for them is kept in the cache of kernels, for this process and later ones. Formulas, operators and kernels of the caller's own are
-/// compiled when they are met. Takes minutes where all is to be compiled; a quarter of the device's memory, at most 256 MiB.
-/// @throws Error (usage) for a device that runs no kernels, and for an operation that is none; Error (device) where there is no memory.
+/// compiled when they are met. Takes minutes if all is to be compiled; a quarter of the device's memory, at most 256 MiB.
+/// @throws Error (usage) for a device that runs no kernels, and for an operation that is none; Error (device) if there is no memory.
 WarmResult warm(const Device& device, const WarmOptions& options = {});
 
 }  // namespace samesum

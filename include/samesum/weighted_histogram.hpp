@@ -34,7 +34,7 @@ namespace samesum SAMESUM_EXPORT {
 /// Exact sums of weights, and of their squares, in each cell of a grid. A value: histograms of parts can be merged.
 class WeightedHistogram {
  public:
-  /// The maximum number of cells, counted as by HistogramNd: 2^26. A cell takes 56 bytes, and more where its weights span more than about
+  /// The maximum number of cells, counted as by HistogramNd: 2^26. A cell takes 56 bytes, and more if its weights span more than about
   /// 2^100.
   static constexpr std::uint64_t kMaxCells = std::uint64_t{1} << 26;
 
@@ -43,13 +43,13 @@ class WeightedHistogram {
   explicit WeightedHistogram(std::vector<Bins> axes, bool squares = true);
 
   /// Adds the samples (coordinates[0][i], coordinates[1][i], …) with the weights w[i]: arrays of one shape, each of any type and any
-  /// strides. O(n · axes) on the CPU, O(cells) where each thread has a table of its own. A device that runs kernels adds up what is in its
+  /// strides. O(n · axes) on the CPU, O(cells) if each thread has a table of its own. A device that runs kernels adds up what is in its
   /// memory, and what is copied there from host memory in parts (Options::device), if it has 64-bit atomics and memory for the sums
   /// (GroupSums). Else the CPU does, with what is copied to the host in parts, and Report::configuration has the reason.
   /// @throws Error (usage) unless there are as many arrays as axes, of one shape, in one place.
   void add(const std::vector<Array>& coordinates, const Array& weights, const Options& options = {});
   /// The same of the numbers of sources, one from each at every position.
-  /// @throws Error (usage) where one ends before another, has several columns, or a missing number.
+  /// @throws Error (usage) if one ends before another, has several columns, or a missing number.
   void add(const std::vector<Source*>& coordinates, Source& weights, const Options& options = {});
 
   std::size_t rank() const noexcept { return axes_.size(); }
@@ -57,10 +57,10 @@ class WeightedHistogram {
   std::vector<std::uint64_t> shape() const;  ///< the number of bins of each axis
 
   /// Of the cells that are in a bin of every axis, of this shape(): the sum of the weights, rounded once. float64; of integers int64 or
-  /// uint64, exact. @throws Error (no_answer) where a sum of integers does not fit.
+  /// uint64, exact. @throws Error (no_answer) if a sum of integers does not fit.
   Values sums(NanPolicy nan = NanPolicy::propagate) const;
   /// The sum of the squares of the weights, float64, rounded once: its root is the error that counting statistics give a sum.
-  /// @throws Error (usage) where there are none; so does variances().
+  /// @throws Error (usage) if there are none; so does variances().
   Values squares(NanPolicy nan = NanPolicy::propagate) const;
   /// The mean of the weights, float64, rounded once; NaN in a cell without samples.
   Values means(NanPolicy nan = NanPolicy::propagate) const;
@@ -70,7 +70,7 @@ class WeightedHistogram {
   HistogramNd histogram() const;
 
   /// The exact sum of one cell, and its sum, squares and count together. `indices`: for each axis a bin's number, or Bins::kUnder, kOver,
-  /// kNan. @throws Error (usage) where there is no such cell.
+  /// kNan. @throws Error (usage) if there is no such cell.
   Accumulator sum(std::span<const std::int64_t> indices) const;
   Accumulator sum(std::initializer_list<std::int64_t> indices) const { return sum(std::span(indices.begin(), indices.size())); }
   Statistics statistics(std::span<const std::int64_t> indices) const;

@@ -1,4 +1,4 @@
-"""README, docs/ and the public headers keep the rules of docs/style.md that tools/check-prose.py knows; and each of its rules finds something."""
+"""README, docs/, the public headers and the program's help keep the rules of docs/style.md that tools/check-prose.py knows; and each of its rules finds something."""
 import pathlib
 import subprocess
 import sys
@@ -42,9 +42,13 @@ class Prose(unittest.TestCase):
 
     def test_words_of_pages(self):
         for text in ("Where a rank fails, all end.", "words that nobody waits for", "It is compiled anew.", "The kernel wants 16 bytes.", "an array that lies on a device",
-                     "without more ado", "SLURM_PROCID and the like"):
+                     "without more ado", "SLURM_PROCID and the like", "what fits no window", "a quick sum", "sums of little arrays", "local memory, which is near",
+                     "the places of the elements", "a matrix of so many rows", "Exit code 1 should it be wrong."):
             with self.subTest(text=text):
                 self.assertEqual(len(self.findings("page.md", f"# A page\n\n{text}\n")), 1)
+                self.assertEqual(len(self.findings("header.hpp", f"int x;  ///< {text}\n")), 1)
+                self.assertEqual(len(self.findings("help.cpp", f'footer(R"(Examples:\n  samesum sum\n\n{text})");\n')), 1)
+                self.assertEqual(self.findings("help.cpp", f'// {text}\nfooter(R"(Examples:\n  samesum sum # {text}\n)");\n'), [])
                 self.assertEqual(self.findings("docs/lab/sums.md", f"{text}\n"), [], "a log")
 
     def test_length(self):

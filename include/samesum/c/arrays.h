@@ -27,7 +27,7 @@ typedef enum samesum_status SAMESUM_C_ENUM {
 } samesum_status;
 
 /* What was wrong in this thread's latest call that failed, and what to do about it: one readable message. Valid until the thread's next
- * failure. "" where there was none. */
+ * failure. "" if there was none. */
 SAMESUM_C_API const char* samesum_message(void);
 /* Sets that message, and returns `status`: for functions of the caller's that samesum calls. */
 SAMESUM_C_API samesum_status samesum_fail(samesum_status status, const char* text);
@@ -63,15 +63,15 @@ SAMESUM_C_API samesum_status samesum_device_on_opencl_queue(void* queue, samesum
  * includes the 0 at the end. */
 SAMESUM_C_API samesum_status samesum_device_list(char* text, size_t* size);
 /* Work on the device from now on waits there for an event of another queue (a CUevent or cudaEvent_t, or a cl_event); and an event that
- * completes with all work so far: on CUDA `*event` is recorded, or a new one where it is NULL. A new one is the caller's. */
+ * completes with all work so far: on CUDA `*event` is recorded, or a new one if it is NULL. A new one is the caller's. */
 SAMESUM_C_API samesum_status samesum_device_wait_for(const samesum_device* device, void* event);
 SAMESUM_C_API samesum_status samesum_device_record(const samesum_device* device, void** event);
-/* 1 where it has a capability ("fp64", "kernels": `samesum devices` lists them). */
+/* 1 if it has a capability ("fp64", "kernels": `samesum devices` lists them). */
 SAMESUM_C_API int samesum_device_has(const samesum_device* device, const char* capability);
 /* Valid as long as the handle. */
 SAMESUM_C_API const char* samesum_device_selector(const samesum_device* device);
 SAMESUM_C_API const char* samesum_device_name(const samesum_device* device);
-/* Runs the self-test, which takes seconds: SAMESUM_OK where all bits are right, SAMESUM_DEVICE with the failures as message where not. */
+/* Runs the self-test, which takes seconds: SAMESUM_OK if all bits are right, SAMESUM_DEVICE with the failures as message if not. */
 SAMESUM_C_API samesum_status samesum_device_selftest(const samesum_device* device);
 /* Searches up to `seconds` for shapes of kernels that are faster on the device, and writes these to the file `path` (NULL: the user's own);
  * `*better`, if not NULL: for how many operations, types and sizes there were some. Results never change by it. */
@@ -93,16 +93,16 @@ typedef struct samesum_array {
 
 /* All zero is the default, and so is a null pointer. */
 typedef struct samesum_options {
-  size_t size;            /* sizeof(samesum_options), or 0 where all is zero */
+  size_t size;            /* sizeof(samesum_options), or 0 if all is zero */
   samesum_device* device; /* for host arrays: where to compute; NULL: chosen by size */
   int skip_nan;           /* 1: NaNs are left out; 0: a NaN makes the result NaN */
   uint32_t threads;       /* of the CPU; 0: chosen */
-  /* Called now and then during long calls on host arrays; a result other than 0 cancels the call. `total` is 0 where it is unknown. */
+  /* Called now and then during long calls on host arrays; a result other than 0 cancels the call. `total` is 0 if it is unknown. */
   int (*progress)(void* context, uint64_t done, uint64_t total);
   void* context;
 } samesum_options;
 
-/* A number of any type: `real` where type is SAMESUM_FLOAT64, `integer` where it is SAMESUM_INT64, `natural` where SAMESUM_UINT64. */
+/* A number of any type: `real` if type is SAMESUM_FLOAT64, `integer` if it is SAMESUM_INT64, `natural` if SAMESUM_UINT64. */
 typedef struct samesum_value {
   samesum_type type;
   union {

@@ -47,7 +47,7 @@ SAMESUM_C_API samesum_status samesum_groups_sums(const samesum_groups* groups, c
 SAMESUM_C_API void samesum_groups_free(samesum_groups* groups);
 SAMESUM_C_API samesum_status samesum_group_sums_new(uint64_t groups, uint32_t keep, const samesum_options* options,
                                                     samesum_group_sums** sums);
-/* sums[indices[i]] += values[i]; where an index is out of range nothing is added. */
+/* sums[indices[i]] += values[i]; if an index is out of range nothing is added. */
 SAMESUM_C_API samesum_status samesum_group_sums_add(samesum_group_sums* sums, const samesum_array* values, const samesum_array* indices);
 SAMESUM_C_API samesum_status samesum_group_sums_add_segments(samesum_group_sums* sums, const samesum_array* values,
                                                              const samesum_array* offsets);
@@ -75,7 +75,7 @@ SAMESUM_C_API samesum_status samesum_group_sums_deserialize(const void* bytes, s
 SAMESUM_C_API void samesum_group_sums_free(samesum_group_sums* sums);
 
 typedef enum samesum_scan_operation SAMESUM_C_ENUM {
-  SAMESUM_SCAN_SUM,     /* float64, or float32 where asked for; of integers int64 or uint64 */
+  SAMESUM_SCAN_SUM,     /* float64, or float32 if asked for; of integers int64 or uint64 */
   SAMESUM_SCAN_PRODUCT, /* likewise */
   SAMESUM_SCAN_MIN,     /* in the type of the elements */
   SAMESUM_SCAN_MAX,
@@ -83,14 +83,14 @@ typedef enum samesum_scan_operation SAMESUM_C_ENUM {
 } samesum_scan_operation;
 /* All zero: sums of all prefixes. */
 typedef struct samesum_scan_options {
-  size_t size; /* sizeof(samesum_scan_options), or 0 where all is zero */
+  size_t size; /* sizeof(samesum_scan_options), or 0 if all is zero */
   samesum_scan_operation operation;
   int exclusive;  /* 1: result i is that of the elements before element i */
   int float32;    /* 1: sums of floats are rounded to float32 */
   int along_axis; /* 1: along `axis` (-1: the last one); 0: over all elements in C order */
   int64_t axis;
   const samesum_operator* by; /* in place of `operation`, or NULL */
-  const uint64_t* offsets;    /* where the scan begins anew: ascending, from 0; or NULL */
+  const uint64_t* offsets;    /* where the scan begins again: ascending, from 0; or NULL */
   size_t offset_count;
 } samesum_scan_options;
 /* One result for each element: that of the prefix which it ends. `to` has the shape of `array`. */
@@ -101,7 +101,7 @@ SAMESUM_C_API samesum_status samesum_scan(const samesum_array* array, const same
 
 /* All zero: sums of products of numbers. */
 typedef struct samesum_pairs_problem {
-  size_t size;                  /* sizeof(samesum_pairs_problem), or 0 where all is zero */
+  size_t size;                  /* sizeof(samesum_pairs_problem), or 0 if all is zero */
   const char* f;                /* "product" (or NULL), "difference", "absdiff", "sqdist", "gaussian", "invdist" */
   const char* reduction;        /* "sum" (or NULL), "min", "max", "argmin", "argmax", "product", "logsumexp", "smallest", "argsmallest" */
   const char* accuracy;         /* "fast" (or NULL), "compensated", "exact" */
@@ -116,7 +116,7 @@ typedef struct samesum_pairs_problem {
   uint32_t k;                 /* of "smallest" and "argsmallest": 1 to 128; 0: one */
 } samesum_pairs_problem;
 /* `to`: one result for each x, or `k`, or as many as a formula or an operator gives. They are of the type of A and B, of 16-bit floats
- * float32, of integers int64 (uint64 of uint64) or what a formula gives, or int64 where they are indices; of an operator what that gives.
+ * float32, of integers int64 (uint64 of uint64) or what a formula gives, or int64 if they are indices; of an operator what that gives.
  */
 SAMESUM_C_API samesum_status samesum_pairs(const samesum_array* a, const samesum_array* b, const samesum_pairs_problem* problem,
                                            const samesum_options* options, const samesum_array* to);

@@ -71,7 +71,7 @@ SAMESUM_C_API samesum_status samesum_histogram_nd_from_cells(const samesum_bins*
                                                              uint64_t count, samesum_histogram_nd** histogram);
 SAMESUM_C_API size_t samesum_histogram_nd_rank(const samesum_histogram_nd* histogram);
 SAMESUM_C_API samesum_status samesum_histogram_nd_bins(const samesum_histogram_nd* histogram, size_t axis, samesum_bins** bins);
-/* All counts in C order; an axis has three places more than bins: under, the bins, over, NaN. Valid until the histogram changes. */
+/* All counts in C order; an axis has three cells more than bins: under, the bins, over, NaN. Valid until the histogram changes. */
 SAMESUM_C_API const uint64_t* samesum_histogram_nd_cells(const samesum_histogram_nd* histogram, uint64_t* count);
 /* The counts of the samples in a bin of every axis, as uint64 to an array with an axis for each. */
 SAMESUM_C_API samesum_status samesum_histogram_nd_counts(const samesum_histogram_nd* histogram, const samesum_array* to);

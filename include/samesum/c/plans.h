@@ -23,15 +23,15 @@ typedef enum samesum_operation SAMESUM_C_ENUM {
 
 typedef struct samesum_sum_record {
   double value;      /* rounded once */
-  int64_t integer;   /* of integers: the sum, or its bits where they are unsigned */
+  int64_t integer;   /* of integers: the sum, or its bits if they are unsigned */
   float value32;     /* rounded once to float32 */
-  uint32_t overflow; /* of integers: 1 where the sum needs more than 64 bits */
+  uint32_t overflow; /* of integers: 1 if the sum needs more than 64 bits */
 } samesum_sum_record;
 
 typedef struct samesum_product_record {
   double value;      /* of floats; of integers 0 */
-  int64_t integer;   /* of integers: the product, or its bits where they are unsigned */
-  uint32_t overflow; /* of integers: 1 where the product needs more than 64 bits */
+  int64_t integer;   /* of integers: the product, or its bits if they are unsigned */
+  uint32_t overflow; /* of integers: 1 if the product needs more than 64 bits */
   uint32_t reserved; /* 0 */
 } samesum_product_record;
 
@@ -42,7 +42,7 @@ typedef struct samesum_extrema_record {
   uint64_t first_nan, nan_count;
 } samesum_extrema_record;
 
-/* The exact values, each rounded once, by the plan's policy on NaNs; NaN where there is none. */
+/* The exact values, each rounded once, by the plan's policy on NaNs; NaN if there is none. */
 typedef struct samesum_statistics_record {
   uint64_t count; /* NaNs included */
   uint64_t nonzeros;

@@ -65,7 +65,7 @@ typedef enum samesum_reduction SAMESUM_C_ENUM {
   SAMESUM_REDUCE_COUNT_NONZERO
 } samesum_reduction;
 /* Along axes (-1: the last one): one result for each position along the others, written to `to`, an array of the remaining axes, or of all
- * with extent 1 along these where `keep` is not 0. Its type is float64; int64 or uint64 for sums of integers; that of the elements for min
+ * with extent 1 along these if `keep` is not 0. Its type is float64; int64 or uint64 for sums of integers; that of the elements for min
  * and max; uint64 for argmin, argmax, count_nonzero. It lies in host memory or on the device of `array`. */
 SAMESUM_C_API samesum_status samesum_reduce_axes(const samesum_array* array, samesum_reduction reduction, const int64_t* axes, size_t count,
                                                  int keep, const samesum_options* options, const samesum_array* to);
@@ -87,7 +87,7 @@ SAMESUM_C_API samesum_status samesum_sum_map(const char* formula, const samesum_
 SAMESUM_C_API samesum_status samesum_reduce_by(const samesum_array* array, const char* combine, const samesum_value* identity,
                                                const samesum_options* options, samesum_value* result);
 
-/* An operator of the caller's own in full. Elements may be tuples, where a formula gives them: a[0], b[1]. */
+/* An operator of the caller's own in full. Elements may be tuples, if a formula gives them: a[0], b[1]. */
 typedef struct samesum_operator {
   size_t size;                   /* sizeof(samesum_operator) */
   const char* combine;           /* of a and b: "(min(a[0], b[0]), max(a[1], b[1]))" */
@@ -98,7 +98,7 @@ typedef struct samesum_operator {
   const char* finish; /* what is made of the result, a; or NULL */
 } samesum_operator;
 /* The elements in C order by the balanced tree over the index. `results`: one for each component, of which there may be `*count`, which
- * becomes their number; where it is NULL, the number alone is written. */
+ * becomes their number; if it is NULL, the number alone is written. */
 SAMESUM_C_API samesum_status samesum_reduce(const samesum_array* array, const samesum_operator* op, const samesum_options* options,
                                             samesum_value* results, size_t* count);
 /* The same of what a formula gives at each position: a number, or a tuple "(x, y)". */

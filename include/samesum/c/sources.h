@@ -13,7 +13,7 @@ extern "C" {
 /* How to read what does not say itself what it is. .npy, .npz, text and compressed files do. Separate texts are NULL or empty: the default.
  */
 typedef struct samesum_input_options {
-  size_t size;                /* sizeof(samesum_input_options), or 0 where all is zero */
+  size_t size;                /* sizeof(samesum_input_options), or 0 if all is zero */
   const char* raw;            /* raw numbers of this type: "float32", ">int16" */
   uint64_t offset;            /* of raw numbers: bytes to skip */
   const uint64_t* count;      /* of raw numbers: how many; NULL: all */
@@ -38,7 +38,7 @@ SAMESUM_C_API samesum_status samesum_source_open(const char* path, const samesum
 /* What a formula gives at each position. The arrays must outlive the source. */
 SAMESUM_C_API samesum_status samesum_source_of_map(const char* formula, const samesum_input* inputs, size_t count, samesum_source** source);
 /* Chunks that a function gives, as samesum_source_next(): it fills `chunk` (all zero before), valid until its next call, and sets `*there`
- * (0 before) to 1, but at the end. Where it fails, `return samesum_fail(SAMESUM_USAGE, "the tape is torn")`. */
+ * (0 before) to 1, but at the end. If it fails, `return samesum_fail(SAMESUM_USAGE, "the tape is torn")`. */
 typedef samesum_status (*samesum_next)(void* context, samesum_array* chunk, int* there);
 SAMESUM_C_API samesum_status samesum_source_of_calls(samesum_next next, void* context, samesum_source** source);
 /* The next chunk, valid until the next call; `*there` is 0 at the end. */
@@ -63,7 +63,7 @@ SAMESUM_C_API samesum_status samesum_product_of_source(samesum_source* source, c
 SAMESUM_C_API samesum_status samesum_reduce_source(samesum_source* source, const samesum_operator* op, const samesum_options* options,
                                                    samesum_value* results, size_t* count);
 
-/* The bytes of a text, counted in groups of characters ("aeiou", "0123456789"), or each of 256 by itself where `groups` is NULL and `count`
+/* The bytes of a text, counted in groups of characters ("aeiou", "0123456789"), or each of 256 by itself if `groups` is NULL and `count`
  * is 256. `others`: those in no group. */
 SAMESUM_C_API samesum_status samesum_count_characters(const char* text, size_t size, const char* const* groups, size_t count,
                                                       uint64_t* counts, uint64_t* others);

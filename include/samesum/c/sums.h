@@ -25,7 +25,7 @@ SAMESUM_C_API uint64_t samesum_accumulator_count(const samesum_accumulator* accu
 SAMESUM_C_API samesum_status samesum_accumulator_words(const samesum_accumulator* accumulator, int64_t words[SAMESUM_ACCUMULATOR_WORDS]);
 SAMESUM_C_API samesum_status samesum_accumulator_from_words(const int64_t words[SAMESUM_ACCUMULATOR_WORDS],
                                                             samesum_accumulator** accumulator);
-/* The serialized form (docs/accumulator-format.md): its size where `bytes` is NULL; else written to `bytes`, of which there are `*size`. */
+/* The serialized form (docs/accumulator-format.md): its size if `bytes` is NULL; else written to `bytes`, of which there are `*size`. */
 SAMESUM_C_API samesum_status samesum_accumulator_serialize(const samesum_accumulator* accumulator, void* bytes, size_t* size);
 SAMESUM_C_API samesum_status samesum_accumulator_deserialize(const void* bytes, size_t size, samesum_accumulator** accumulator);
 SAMESUM_C_API void samesum_accumulator_free(samesum_accumulator* accumulator);

@@ -507,9 +507,9 @@ EXACT_SUM_SELDOM int exact_sum_magnitude(EXACT_SUM_GLOBAL exact_ulong* words, in
   return exact_make_magnitude(digits, first, last);
 }
 
-// The sum in the words, rounded to the nearest double or float, ties to even; NaN and infinities as IEEE 754 adds them; -0.0 where only
-// that was added, +0.0 where nothing was. By one work-item, behind all additions: in a later launch, behind a grid barrier, or behind
-// exact_sum_group() where only this group adds to them.
+// The sum in the words, rounded to the nearest double or float, ties to even; NaN and infinities as IEEE 754 adds them; -0.0 if only
+// that was added, +0.0 if nothing was. By one work-item, behind all additions: in a later launch, behind a grid barrier, or behind
+// exact_sum_group() if only this group adds to them.
 EXACT_SUM_SELDOM double exact_sum_round_float64(EXACT_SUM_GLOBAL exact_ulong* words, int format) {
   exact_long digits[EXACT_DIGITS];
   int special;

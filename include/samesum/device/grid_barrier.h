@@ -14,7 +14,7 @@
 // Memory ordering: every write of any work-item to global memory before a barrier happens before everything that any work-item does after
 // that barrier has returned true. Plain loads and stores suffice: the caller needs no fence, volatile or atomic.
 //
-// All groups must be resident at once. samesum::launch_grid() ensures it; docs/barrier.md says how to ensure it without the library. Where
+// All groups must be resident at once. samesum::launch_grid() ensures it; docs/barrier.md says how to ensure it without the library. If
 // they are not, or a group does not arrive, a watchdog fires: from then on grid_barrier() returns false, to all work-items of a group
 // alike, so that the kernel can return; the words below tell the host, and the kernel's results are invalid. It never traps. (A group that
 // arrives while the others are timing out may still return true once: all had arrived there.)
@@ -32,7 +32,7 @@
 #define GRID_BARRIER_DISCOVER 2  // not 0: each launch finds its resident groups; the others return at once
 #define GRID_BARRIER_WANTED 3    // with that: the launch fails if fewer groups are found; 0: any number
 
-// Words to read after a launch. GROUPS is the number of groups that took part; the next three are valid where FAILED is not 0.
+// Words to read after a launch. GROUPS is the number of groups that took part; the next three are valid if FAILED is not 0.
 #define GRID_BARRIER_GROUPS 8
 #define GRID_BARRIER_FAILED 9    // GRID_BARRIER_TIMEOUT or GRID_BARRIER_TOO_FEW
 #define GRID_BARRIER_NUMBER 10   // the barrier that failed, counted from 1 in each launch
@@ -221,7 +221,7 @@ GRID_FN unsigned int grid_count_arrived(const GridBarrier* grid) {
 }
 
 // Called every 1024 polls of a wait that began at `start` (0: the clock was not read yet). Returns the start, or 0 to give up, because
-// another group has failed or the time limit has passed. Not inlined where the device allows, to keep the polling loop short.
+// another group has failed or the time limit has passed. Not inlined if the device allows, to keep the polling loop short.
 GRID_APART unsigned int grid_watch(GridBarrier grid, unsigned int start, unsigned int looks) {
   if (grid_load(&grid.state[GRID_BARRIER_FAILED]) != 0) return 0;
   const unsigned int limit = grid_limit(grid.state);
@@ -249,7 +249,7 @@ GRID_FN void grid_wait(const GridBarrier* grid, GRID_GLOBAL unsigned int* word, 
   }
 }
 
-// Waits for the given number of clock cycles, where there is such a clock.
+// Waits for the given number of clock cycles, if there is such a clock.
 GRID_FN void grid_pause(unsigned int cycles) {
 #if GRID_PTX
   unsigned int start, now;
