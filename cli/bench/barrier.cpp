@@ -83,14 +83,15 @@ class BarrierPrinter {
       const bench::BarrierRow& row = rows[printed];
       const bool timed = row.seconds.runs != 0;
       const Table::Cell last = checked || row.verdict != bench::Verdict::right ? verdict_cell(row) : Table::Cell("");
-      table.add({{row.method, row.method == "best" ? Style::bold : Style::plain},
-                 std::to_string(row.groups),
-                 std::to_string(row.group_size),
-                 timed ? duration(row.seconds.median) : "",
-                 timed ? rate(row) : "",
-                 timed && row.total_seconds > 0 ? duration(row.total_seconds) : "",
-                 timed && row.without_seconds > 0 ? with_bar(out_, duration(row.without_seconds), row.without_seconds / row.total_seconds) : "",
-                 last});
+      table.add(
+          {{row.method, row.method == "best" ? Style::bold : Style::plain},
+           std::to_string(row.groups),
+           std::to_string(row.group_size),
+           timed ? duration(row.seconds.median) : "",
+           timed ? rate(row) : "",
+           timed && row.total_seconds > 0 ? duration(row.total_seconds) : "",
+           timed && row.without_seconds > 0 ? with_bar(out_, duration(row.without_seconds), row.without_seconds / row.total_seconds) : "",
+           last});
     }
     table.print(out_);
   }
@@ -201,8 +202,9 @@ Without a barrier ('none') the sums are wrong: that is the point of its row. So 
 or may be, the faulty methods of textbooks: 'reset_every_item' and
 'reset_group_leader' set their counter back before all have seen it full,
 'plain_flag' waits by plain loads. They give up after a number of polls. 'a run' is
-the time of all rounds, 'without' that of 'none'; on a terminal a bar is their ratio. 'std_barrier' is threads of this
-machine's processor. A method of your own is a file with the function
+the time of all rounds, 'without' that of 'none'; on a terminal a bar is their
+ratio. 'std_barrier' is threads of this machine's processor. A method of your own is
+a file with the function
 FN bool synchronize(GridBarrier* grid, GLOBAL uint* words); its waits should be
 grid_wait(grid, word, value), which the watchdog ends (docs/barrier.md). What
 'samesum bench sum --help' says of kernels holds here. Exit code 1 if any other

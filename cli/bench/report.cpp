@@ -182,7 +182,7 @@ Plot sizes_plot(const std::vector<Measured>& runs) {
 
 // What a kernel can reach by its operations for each byte that it has to read, and where the variants are.
 Plot roofline(const Json& ceiling, const Json* sum, const Json* pairs) {
-  Plot plot{"Roofline, float32", "operations for each byte that has to be read", "GFLOP/s", "", false, {}};
+  Plot plot{"Roofline, float32", "operations per byte read", "GFLOP/s", "", false, {}};
   constexpr double kFirst = 0.1, kLast = 1e5;
   for (const Json& rate : ceiling["arithmetic"]) {
     const std::string where = text_at(rate, "where");
@@ -325,7 +325,7 @@ class Report {
         "<p>A bar is a variant's speed; <span class=\"key\">the mark is the ceiling</span>, the speed at which the same place reads the "
         "same data, or "
         "multiplies and adds, measured in turns with the variant. Variants whose results are wrong are marked so and rank "
-        "nowhere.</p>\n<p>All "
+        "nowhere. Names with two underscores are counters of NVIDIA's Nsight Compute, ncu --metrics.</p>\n<p>All "
         "numbers: {} · {}</p>\n",
         escaped(device_.info().name), escaped(device_.info().selector), version(), when,
         options_.quick ? " Measured quickly, with few data: the order of the variants holds, the last digit does not." : "",
@@ -445,8 +445,7 @@ void add_bench_report(CLI::App& bench, Action& action) {
       ->take_all()
       ->option_text("LADDER");
   bench.add_option("--device", options->device, "by default the fastest there is")->type_name("DEVICE");
-  bench.add_option("--peers", options->peers, "figures of other libraries, as bench/peers writes them")
-      ->type_name("FILE");
+  bench.add_option("--peers", options->peers, "figures of other libraries, as bench/peers writes them")->type_name("FILE");
   bench.callback([options, &bench, &action] {
     const std::vector<CLI::App*> commands = bench.get_subcommands();
     if (commands.empty() && options->path.empty()) refuse("which command? As in 'samesum bench sum', or --report FILE for all of them");

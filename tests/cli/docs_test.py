@@ -331,6 +331,37 @@ class Snippets(unittest.TestCase):
                 self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
                 self.assertNotEqual(done.stdout, "")
 
+    def test_whole_programs_of_text(self):
+        """Blocks of text with a main() are programs: they print what stands in the comments behind their printf(), or below `$ ./program` in the next block."""
+        cache = dict(re.findall(r"^(\w+):\w+=(.*)$", (BUILD / "CMakeCache.txt").read_text(encoding="utf-8"), re.MULTILINE))
+        library = next(BUILD.glob("lib/**/libsamesum.so")).parent
+        found = 0
+        for page in PAGES:
+            texts = [lines for language, lines in blocks(page) if language == "text"]
+            for program, after in zip(texts, [*texts, []][1:], strict=True):
+                source = "\n".join(program) + "\n"
+                if not re.search(r"^int main\(", source, re.M):
+                    continue
+                found += 1
+                expected = re.findall(r"printf\(.*;  (?://|/\*) ([-+.\w]+)", source)
+                shown = [line for line in after if line.startswith("$ ./")]
+                expected += after[after.index(shown[0]) + 1:] if shown else []
+                self.assertTrue(expected, f"{page.name}: a whole program that does not say what it prints")
+                c, mpi = "<stdio.h>" in source, "mpi.hpp" in source
+                compiler = shutil.which("mpicxx" if mpi else cache["CMAKE_C_COMPILER" if c else "CMAKE_CXX_COMPILER"])
+                if compiler is None:
+                    print(f"no mpicxx here, so a program of {page.name} was not compiled")
+                    continue
+                with self.subTest(page=page.name, program=program[0]), tempfile.TemporaryDirectory() as folder:
+                    file, binary = pathlib.Path(folder) / ("program.c" if c else "program.cpp"), pathlib.Path(folder) / "program"
+                    file.write_text(source, encoding="utf-8")
+                    done = subprocess.run([compiler, "-std=c11" if c else "-std=c++20", *cache["CMAKE_CXX_FLAGS"].split(), file, "-I", SOURCE / "include", "-L", library,
+                                           "-lsamesum", "-Wl,-rpath," + str(library), "-o", binary], capture_output=True, text=True, check=False)
+                    self.assertEqual((done.returncode, done.stderr), (0, ""))
+                    done = subprocess.run([binary], capture_output=True, text=True, timeout=300, check=False)
+                    self.assertEqual((done.returncode, done.stdout.splitlines()), (0, expected), done.stderr)
+        self.assertGreaterEqual(found, 3)
+
     def checked(self, line):
         """`expression;  // 1.0` and `double x = expression;  // 1.0 …`: checks the values."""
         found = re.match(r"((?:[\w:]+ (\w+) = )?([^=]+));\s+// (-?[\d.]+)(?=$|;)", line)

@@ -83,6 +83,14 @@ class Report(Case):
             if tag == "i":
                 self.assertRegex(attributes["style"], r"^left:\d+\.\d\d%$")
 
+    def test_a_faulty_rung_is_right_by_chance(self):
+        page = self.page("--device", [device["selector"] for device in self.json("devices")["devices"]][-1], "--only", "histogram")
+        rows = list(csv.DictReader(io.StringIO(page.downloads["samesum-report.csv"])))
+        racy = [row["verdict"] for row in rows if row["variant"] == "racy"]
+        checks = [cell for cell in page.cells if cell.startswith(("right", "wrong"))]
+        self.assertEqual(sum(cell.startswith("right by chance") for cell in checks), racy.count("right"))
+        self.assertEqual(sum(cell.startswith("right") for cell in checks), sum(row["verdict"] == "right" for row in rows))
+
     def test_every_rung_has_its_sentence(self):
         """Of all ladders, as their kernels are listed."""
         texts = self.program_texts()
@@ -96,7 +104,10 @@ class Report(Case):
         if not os.path.exists(source):
             self.skipTest("the sources are not here")
         with open(source, encoding="utf-8") as file:
-            return set(re.findall(r'Text\{"(\w+)",\s*"(\w+)"', file.read()))
+            texts = re.findall(r'Text\{"(\w+)",\s*"(\w+)",(.*?)\},\n', file.read(), re.S)
+        for ladder, rung, text in texts:  # what it does, what limits it, what shows that
+            self.assertRegex(text, r'(?s)^\s*".+",\s*".+",\s+(?:k\w+|"")(?:,\s+true)?$', (ladder, rung))
+        return {(ladder, rung) for ladder, rung, _ in texts}
 
     def test_what_it_refuses(self):
         self.assertIn("measures by itself: --report FILE --only sum", self.refuse("bench", "--report", "r.html", "sum"))

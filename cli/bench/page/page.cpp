@@ -81,23 +81,26 @@ std::string breakable(std::string_view name) {
 }
 
 // What a rung does, with what is expected of a faulty one.
-std::string does(const Text& text, const Row& row) {
-  if (!text.faulty) return std::string(text.does);
-  return fmt::format("{} It is expected to be wrong{}.", text.does, row.verdict == "right" ? ", and was right by chance" : "");
+std::string does(const Text& text) { return fmt::format("{}{}", text.does, text.faulty ? " It is expected to be wrong." : ""); }
+
+std::string remark(std::string_view name, std::string_view text) {
+  return text.empty() ? "" : fmt::format("<small>{}: {}</small>", name, text);
 }
 
 std::string html_row(const Row& row, const Chart& chart, double most) {
   const bool timed = row.value > 0;
   const Text text = text_of(chart.ladder, row.name);
+  const bool by_chance = text.faulty && row.verdict == "right";
   std::string html = fmt::format(R"(<tr role="row"><th scope="row" role="rowheader"><b>{}</b><small>{}</small></th>)", breakable(row.name),
                                  escaped(row.where));
   html += fmt::format(R"(<td class="bar" role="cell">{}</td><td class="n value" data-unit=" {}" role="cell">{}</td>)", bar(row, most),
                       timed ? chart.unit : "", timed ? figure(row.value) : "");
   html += fmt::format(R"(<td class="n" role="cell">{}</td>)", row.fraction > 0 ? fmt::format("{:.1f}%", 100 * row.fraction) : "");
   html += fmt::format(R"(<td class="n time" role="cell">{}</td>)", timed ? duration(row.seconds) : "");
-  html += fmt::format(R"(<td class="text" role="cell">{}{}{}</td>)", does(text, row),
-                      text.limit.empty() ? "" : "<small>Limited by: ", text.limit.empty() ? "" : fmt::format("{}</small>", text.limit));
-  html += fmt::format(R"(<td class="check {}" role="cell">{}<small>{}</small></td></tr>)", verdict_class(row), escaped(row.verdict),
+  html += fmt::format(R"(<td class="text" role="cell">{}{}{}</td>)", does(text), remark("Limited by", text.limit),
+                      remark("Shown by", breakable(text.shown_by)));
+  html += fmt::format(R"(<td class="check {}" role="cell">{}{}<small>{}</small></td></tr>)", by_chance ? "soft" : verdict_class(row),
+                      escaped(row.verdict), by_chance ? " by chance" : "",
                       escaped(row.reason.empty() ? row.configuration : row.reason.substr(0, row.reason.find('\n'))));
   return html + "\n";
 }
@@ -123,7 +126,7 @@ Axis axis_of(const Plot& plot, double Line::Point::*coordinate) {
 
 std::string tick_text(double exponent) {
   const double value = std::pow(10, exponent);
-  return exponent < -3 || exponent > 5 ? fmt::format("10<sup>{:.0f}</sup>", exponent) : fmt::format("{:g}", value);
+  return exponent < -3 || exponent > 3 ? fmt::format("10<sup>{:.0f}</sup>", exponent) : fmt::format("{:g}", value);
 }
 
 std::string ticks(const Plot& plot, const Axis& x, const Axis& y) {

@@ -43,6 +43,7 @@ struct Plot {
 /// What a rung does and what limits it still; empty where nothing is known of it.
 struct Text {
   std::string_view ladder, rung, does, limit;
+  std::string_view shown_by;  ///< the count or the counter in which the limit is seen
   bool faulty = false;  ///< whether its result is expected to be wrong
 };
 Text text_of(std::string_view ladder, std::string_view rung);
