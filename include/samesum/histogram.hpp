@@ -31,6 +31,31 @@
 
 namespace samesum SAMESUM_EXPORT {
 
+namespace detail {
+
+/// For numbers that are written right after they are made: resize() leaves them as they are, so that all cores can fill them.
+template <class T>
+struct Uninitialized : std::allocator<T> {
+  Uninitialized() noexcept = default;
+  template <class U>
+  Uninitialized(const Uninitialized<U>&) noexcept {}
+  template <class U>
+  struct rebind {
+    using other = Uninitialized<U>;
+  };
+  template <class U>
+  void construct(U* place) noexcept {
+    ::new (static_cast<void*>(place)) U;
+  }
+  template <class U, class V>
+  void construct(U* place, V&& value) noexcept {
+    ::new (static_cast<void*>(place)) U(std::forward<V>(value));
+  }
+};
+using Edges = std::vector<double, Uninitialized<double>>;
+
+}  // namespace detail
+
 /// A formula of the sample `x` that gives the number of its bin, and its parameters.
 struct BinFormula {
   Formula formula;
@@ -101,9 +126,9 @@ class Bins {
   friend SAMESUM_EXPORT bool operator==(const Bins& a, const Bins& b) noexcept;
 
  private:
-  Bins(std::vector<double> edges, std::string_view kind);
+  Bins(detail::Edges edges, std::string_view kind);
 
-  std::shared_ptr<const std::vector<double>> edges_;
+  std::shared_ptr<const detail::Edges> edges_;
   std::string_view kind_;
   std::shared_ptr<const BinFormula> formula_;
   std::shared_ptr<const std::vector<std::string>> names_;
@@ -117,30 +142,6 @@ struct Quantile {
 
   double error() const noexcept;  ///< upper bound of |value - quantile|
 };
-
-namespace detail {
-
-/// For counts that are written right after they are made: resize() leaves them as they are, so that all cores can fill them.
-template <class T>
-struct Uninitialized : std::allocator<T> {
-  Uninitialized() noexcept = default;
-  template <class U>
-  Uninitialized(const Uninitialized<U>&) noexcept {}
-  template <class U>
-  struct rebind {
-    using other = Uninitialized<U>;
-  };
-  template <class U>
-  void construct(U* place) noexcept {
-    ::new (static_cast<void*>(place)) U;
-  }
-  template <class U, class V>
-  void construct(U* place, V&& value) noexcept {
-    ::new (static_cast<void*>(place)) U(std::forward<V>(value));
-  }
-};
-
-}  // namespace detail
 
 /// The number of samples in each bin. A value: histograms of parts can be merged.
 class Histogram {

@@ -2,6 +2,7 @@
 #include "core/array/array_blocks.hpp"
 #include "core/visit.hpp"
 #include "groups/axes.hpp"
+#include "groups/index/scatter.hpp"
 
 #include <samesum/by.hpp>
 #include <samesum/error.hpp>
@@ -25,8 +26,8 @@ struct By::Division {
   mutable std::optional<Values> keys;  // of groups; where they are the groups' numbers, made when they are asked for
   mutable std::once_flag asked;
   std::optional<Values> indices;  // the group of each element
-  std::optional<Array> given;     // likewise, of the caller's, or on a device
   std::optional<Values> offsets;  // of segments
+  std::optional<Array> given;     // the indices, of the caller's or on a device; or the offsets on a device
 };
 
 namespace {
@@ -192,6 +193,11 @@ By by_offsets(const Array& offsets) {
   const auto division = std::make_shared<By::Division>();
   division->groups = bits.size() - 1;
   division->elements = bits.back();
+  if (offsets.on_device()) {
+    const Buffer there(offsets.buffer().device(), copy.array().bytes());
+    there.write(copy.data(), copy.array().bytes());
+    division->given = Array(there, copy.size(), DType::uint64);
+  }
   division->offsets = std::move(copy);
   return By(division);
 }
@@ -224,7 +230,8 @@ const Values& By::keys() const {
 GroupSums By::sums(const Array& data, const GroupOptions& options) const {
   GroupSums sums(groups(), options);
   if (division_->offsets) {
-    sums.add_segments(data, division_->offsets->array());
+    const bool there = division_->given && groups::on_one_device(data, *division_->given);
+    sums.add_segments(data, there ? *division_->given : division_->offsets->array());
     return sums;
   }
   if (data.size() != elements()) {

@@ -23,7 +23,7 @@ namespace {
 constexpr std::string_view kSample = "x";
 
 // Edges are finite, and none is -0.0: equal ones have equal bytes, which all cores compare.
-bool equal_edges(const std::vector<double>& a, const std::vector<double>& b) {
+bool equal_edges(const detail::Edges& a, const detail::Edges& b) {
   if (a.size() != b.size()) return false;
   std::atomic<bool> equal = true;
   core::parallel_parts(a.size(), std::uint64_t{1} << 16, [&](std::uint64_t begin, std::uint64_t end) {
@@ -45,7 +45,7 @@ Bins Bins::by_formula(Formula formula, std::uint64_t count, std::vector<FormulaP
     throw Error(ErrorKind::usage,
                 fmt::format("{}: a bin depends on the sample x alone, not on its index i", formula.to_string().substr(0, 200)));
   }
-  std::vector<double> edges(count + 1);
+  detail::Edges edges(count + 1);
   std::iota(edges.begin(), edges.end(), 0.0);
   Bins bins(std::move(edges), "formula");
   bins.formula_ = std::make_shared<const BinFormula>(BinFormula{std::move(formula), std::move(parameters)});

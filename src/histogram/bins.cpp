@@ -24,6 +24,7 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kGreatest = std::numeric_limits<double>::max();
+constexpr std::uint64_t kGrain = std::uint64_t{1} << 14;  // edges that a thread takes at once
 
 [[noreturn]] void refuse(std::string message) { throw Error(ErrorKind::usage, std::move(message)); }
 
@@ -75,12 +76,7 @@ bool is_greater(T value, double edge) {
 }  // namespace
 
 // Requires the default floating-point environment: where denormals are flushed, one would be taken for zero.
-Bins::Bins(std::vector<double> edges, std::string_view kind) : kind_(kind) {
-  for (double& edge : edges) {
-    if (edge == 0) edge = 0;  // -0.0 and 0.0 are the same edge
-  }
-  edges_ = std::make_shared<const std::vector<double>>(std::move(edges));
-}
+Bins::Bins(detail::Edges edges, std::string_view kind) : edges_(std::make_shared<const detail::Edges>(std::move(edges))), kind_(kind) {}
 
 Bins Bins::even(double low, double high, std::uint64_t count) {
   const core::DefaultFloatEnvironment environment;
@@ -89,11 +85,13 @@ Bins Bins::even(double low, double high, std::uint64_t count) {
   const double width = high - low;
   const bool overflows = std::isinf(width);  // numpy has no result for it
   const double step = overflows ? high / n - low / n : width / n;
-  std::vector<double> edges(count + 1);
+  detail::Edges edges(count + 1);
   // Each operation's rounding keeps the order, so that edges ascend; the last ones may be rounded to beyond `high`. Each case has a loop of
-  // its own, of which compilers make vectors.
+  // its own, of which compilers make vectors. Adding 0 makes 0 of -0.0, which is the same edge.
   const auto set = [&](auto edge) {
-    for (std::uint64_t i = 0; i < count; ++i) edges[i] = std::min(edge(static_cast<double>(static_cast<std::int64_t>(i))), high);
+    core::parallel_parts(count, kGrain, [&](std::uint64_t begin, std::uint64_t end) {
+      for (std::uint64_t i = begin; i < end; ++i) edges[i] = std::min(edge(static_cast<double>(static_cast<std::int64_t>(i))), high) + 0.0;
+    });
   };
   if (overflows) {
     set([&](double index) { return 2 * (index / 2 * step + low / 2); });  // halved and doubled, where i * step overflows a double
@@ -102,8 +100,8 @@ Bins Bins::even(double low, double high, std::uint64_t count) {
   } else {
     set([&](double index) { return index * step + low; });
   }
-  edges.front() = low;
-  edges.back() = high;
+  edges.front() = low + 0.0;
+  edges.back() = high + 0.0;
   return {std::move(edges), "even"};
 }
 
@@ -121,7 +119,7 @@ Bins Bins::logarithmic(double low, double high, std::uint64_t count) {
   check(low, high, count);
   if (low <= 0) refuse(fmt::format("logarithmic bins from {}: the lower bound must be greater than 0", low));
   const double from = std::log10(low), to = std::log10(high);  // log10, so that decades are exact
-  std::vector<double> edges(count + 1);
+  detail::Edges edges(count + 1);
   edges.front() = low;
   for (std::uint64_t i = 1; i < count; ++i) {
     const double fraction = static_cast<double>(i) / static_cast<double>(count);
@@ -141,7 +139,7 @@ Bins Bins::each_value(std::int64_t first, std::int64_t last) {
   }
   const auto count = static_cast<std::uint64_t>(last - first) + 1;
   if (count > kMax) refuse(fmt::format("a bin for each integer from {} to {}: there can be {} (2^24) bins", first, last, kMax));
-  std::vector<double> edges(count + 1);
+  detail::Edges edges(count + 1);
   for (std::uint64_t i = 0; i <= count; ++i) edges[i] = static_cast<double>(first + static_cast<std::int64_t>(i)) - 0.5;
   return {std::move(edges), "each value"};
 }
@@ -203,7 +201,9 @@ Bins Bins::between(std::vector<double> edges) {
     }
   }
   if (edges.front() == edges.back()) refuse(fmt::format("all edges are {}: the last must be greater than the first", edges.front()));
-  return {std::move(edges), "edges"};
+  detail::Edges own(edges.size());
+  std::ranges::transform(edges, own.begin(), [](double edge) { return edge + 0.0; });  // -0.0 is the edge 0
+  return {std::move(own), "edges"};
 }
 
 double Quantile::error() const noexcept {

@@ -314,6 +314,7 @@ TEST(SumsByIndexOnDevices, SegmentsAndKeys) {
       EXPECT_TRUE(same(sum(a.array(), segments), sum(values, segments)));
       EXPECT_TRUE(same(max(a.array(), segments), max(values, segments)));
       EXPECT_TRUE(same(min(a.array(), segments, {.nan = NanPolicy::skip}), min(values, segments, {.nan = NanPolicy::skip})));
+      EXPECT_TRUE(same(sum(a.array(), by_offsets(OnDevice(device, offsets).array())), sum(values, segments)));
       std::vector<std::int32_t> keys(values.size());
       for (std::int32_t& key : keys) key = static_cast<std::int32_t>(random() % 90) * 77 - 1000;
       const OnDevice b(device, keys);
@@ -323,6 +324,45 @@ TEST(SumsByIndexOnDevices, SegmentsAndKeys) {
       EXPECT_TRUE(same(sum(values, there), sum(values, here)));
       EXPECT_TRUE(same(variance(a.array(), there), variance(values, here)));
     }
+  }
+}
+
+// Offsets in a device's memory are looked at there; errors are those of offsets in host memory, and add nothing.
+TEST(SumsByIndexOnDevices, SegmentsByOffsetsOnTheDevice) {
+  std::mt19937_64 random(11);
+  for (const Device& device : with_kernels()) {
+    const std::vector<double> values = numbers<double>(Data::wide, 4000, random);
+    const OnDevice a(device, values);
+    const Array every_third(a.array().buffer(), 1300, DType::float64, 8, 24);
+    std::vector<double> thirds;
+    for (std::size_t i = 0; i < 1300; ++i) thirds.push_back(values[1 + 3 * i]);
+    std::vector<std::int64_t> offsets = {3, 3, 10, 900, 900, 1290};
+    const std::vector<std::int16_t> narrow(offsets.begin(), offsets.end());
+    GroupSums here(5), there(5), strided_here(5), strided_there(5);
+    here.add_segments(values, offsets);
+    here.add_segments(values, narrow);
+    there.add_segments(a.array(), OnDevice(device, offsets).array());
+    there.add_segments(a.array(), OnDevice(device, narrow).array());
+    strided_here.add_segments(thirds, offsets);
+    strided_there.add_segments(every_third, OnDevice(device, offsets).array());
+    for (const auto& [place, wrong] : {std::pair(1, 2), std::pair(5, 4001), std::pair(0, -1)}) {
+      SCOPED_TRACE(wrong);
+      std::vector<std::int64_t> others = offsets;
+      others[static_cast<std::size_t>(place)] = wrong;
+      const auto message = [&](GroupSums& sums, const Array& data, const Array& at) -> std::string {
+        try {
+          sums.add_segments(data, at);
+        } catch (const Error& error) {
+          return error.what();
+        }
+        return "none";
+      };
+      const std::string found = message(there, a.array(), OnDevice(device, others).array());
+      EXPECT_EQ(found, message(here, values, others));
+      EXPECT_NE(found, "none");
+    }
+    expect_equal(there, here);
+    expect_equal(strided_there, strided_here);
   }
 }
 

@@ -11,3 +11,6 @@
 #define GREATEST 6       // the highest bit of the elements, plus one
 #define UNFIT 7          // results that do not fit
 #define CHANGES 8        // indices of a sample that are not the next one
+#define WRONG_OFFSETS 9  // whether any offset is less than the one before it, or behind the last element
+#define FIRST_OFFSET 10  // as two words, the lower one first
+#define LAST_OFFSET 12   // likewise

@@ -26,8 +26,9 @@ constexpr std::uint32_t kSpecials = 4;               // planes behind the digits
 constexpr std::uint32_t kVectorsOfValues = 1, kVectorsOfIndices = 2;  // of by_runs.cl
 constexpr std::string_view kRoom = "sums by index";  // the plan that keeps memory
 constexpr std::uint64_t kMaxKept = std::uint64_t{1} << 28, kLeastOthers = 1 << 16;
-constexpr std::uint32_t kWords = 9;  // OUTSIDE and so on, of digits.h
-enum Word : std::uint8_t { kOutside, kFirstOutside, kTop, kBottom, kSquareTop, kSquareBottom, kGreatest, kUnfit, kChanges };
+constexpr std::uint32_t kWords = 14;  // OUTSIDE and so on, of digits.h
+enum Word : std::uint8_t { kOutside, kFirstOutside, kTop, kBottom, kSquareTop, kSquareBottom, kGreatest, kUnfit, kChanges, kWrongOffsets, kFirstOffset,
+                           kLastOffset = 12 };
 
 // Types whose numbers are added in the same way.
 DType number_kind(DType type) {
@@ -285,8 +286,9 @@ std::uint32_t DeviceTable::Digits::place_pair(std::uint64_t greatest, bool fresh
   return pair;
 }
 
-// Clears the table where it is new; looks where the elements lie and, if `indices` are given, whether sums are best made run by run.
-void DeviceTable::look(const device::Run& values, DType type, const device::Run* indices, DType index_type) {
+// Clears the table where it is new; looks where the elements lie and, if `indices` are given, whether sums are best made run by run. With `read` the
+// caller has launched what changes words, too.
+DeviceTable::Seen DeviceTable::look(const device::Run& values, DType type, const device::Run* indices, DType index_type, bool read) {
   if (!cleared_) clear();
   constexpr std::uint64_t kSample = std::uint64_t{1} << 14;
   const auto place = [](const device::Run& run, DType of) {
@@ -300,7 +302,9 @@ void DeviceTable::look(const device::Run& values, DType type, const device::Run*
     sums_.lowest = products_.lowest = 0;
     sums_.highest = products_.highest = 1;
   }
-  if (!for_runs && !for_pair) return;
+  Seen seen{};
+  static_assert(seen.size() == kWords - kGreatest);
+  if (!for_runs && !for_pair && !read) return seen;
   const device::Source source = samples_source(kernels_for(type, index_type, false));
   if (for_runs) {
     const auto [from, stride] = place(*indices, index_type);
@@ -313,15 +317,15 @@ void DeviceTable::look(const device::Run& values, DType type, const device::Run*
     const device::Argument arguments[] = {values.memory, from, stride, values.count, apart, words_};
     walk(device::build(device_, source, "greatest_bit"), values.count / apart, arguments);
   }
-  std::array<std::uint32_t, kChanges - kGreatest + 1> seen{};
   device_.read(words_, 4 * kGreatest, seen.data(), sizeof seen);
-  const std::array<std::uint32_t, seen.size()> none{};
+  const Seen none{};
   device_.write(words_, 4 * kGreatest, none.data(), sizeof none);
   if (for_runs) runs_ = seen[kChanges - kGreatest] < kSample / 8;
-  if (!for_pair) return;
+  if (!for_pair) return seen;
   const std::uint32_t greatest = seen[0] != 0 ? seen[0] : one_of(kind_);
   sums_.place_pair(greatest - 1, fresh_);
   if (squares_) products_.place_pair(2 * std::uint64_t{greatest - 1} + 1, fresh_);
+  return seen;
 }
 
 void DeviceTable::launch(const IndexSums& what, const device::Source& source, const device::Run& values, const device::Run& indices,
@@ -460,22 +464,46 @@ DeviceTable::Outside DeviceTable::add(const Array& values, const Array& indices,
   return all;
 }
 
+// Elements `begin` … `end` - 1 have the first and the last offset.
+void DeviceTable::add_segments(Parts& elements, DType type, const device::Run& offsets, std::uint64_t begin, std::uint64_t end,
+                               const device::Lock& lock) {
+  const IndexSums what = kernels_for(type, DType::uint64, true);
+  const device::Source source = index_sums_source(what);
+  for (std::uint64_t first = begin; first < end;) {
+    if (room() == 0) propagate();
+    const std::uint64_t count = std::min({elements.most(), room(), end - first});
+    const device::Run part = elements.part(first, count, lock);
+    if (!looked_) look(part, type, nullptr, DType::int32);
+    looked_ = false;
+    launch(what, source, part, offsets, first, nullptr);
+    first += count;
+  }
+}
+
 void DeviceTable::add_segments(const Array& values, std::span<const std::uint64_t> offsets) {
   Parts elements(values);
-  const IndexSums what = kernels_for(values.type(), DType::uint64, true);
-  const device::Source source = index_sums_source(what, nullptr);
   const device::Lock lock(device_.mutex());
   const device::Memory there = device_.allocate(offsets.size_bytes());
   device_.write(there, 0, offsets.data(), offsets.size_bytes());
-  const device::Run run{there, offsets.size(), 8, 0};
-  for (std::uint64_t first = offsets.front(); first < offsets.back();) {
-    if (room() == 0) propagate();
-    const std::uint64_t count = std::min({elements.most(), room(), offsets.back() - first});
-    const device::Run part = elements.part(first, count, lock);
-    look(part, values.type(), nullptr, DType::int32);
-    launch(what, source, part, run, first, nullptr);
-    first += count;
-  }
+  add_segments(elements, values.type(), {there, offsets.size(), 8, 0}, offsets.front(), offsets.back(), lock);
+}
+
+bool DeviceTable::add_segments_there(const Array& values, const Array& offsets) {
+  if (!is_integer(offsets.type()) || size_of(offsets.type()) != 8 || !takes(offsets.buffer().device(), kind_)) return false;
+  const std::optional<device::Run> run = device::single_run(offsets, core::Order::index);
+  if (!run || run->stride != 8 || run->offset % 8 != 0 || values.size() == 0) return false;
+  Parts elements(values);
+  const device::Lock lock(device_.mutex());
+  if (!cleared_) clear();
+  const device::Argument arguments[] = {run->memory, run->offset / 8, run->count, values.size(), words_};
+  const IndexSums what = kernels_for(values.type(), offsets.type(), false);
+  walk(device::build(device_, samples_source(what), "offsets_seen"), run->count, arguments);
+  const Seen seen = look(elements.part(0, std::min(elements.most(), values.size()), lock), values.type(), nullptr, offsets.type(), true);
+  if (seen[kWrongOffsets - kGreatest] != 0) return false;
+  const auto offset_at = [&](std::size_t word) { return std::uint64_t{seen[word + 1 - kGreatest]} << 32 | seen[word - kGreatest]; };
+  looked_ = true;
+  add_segments(elements, values.type(), *run, offset_at(kFirstOffset), offset_at(kLastOffset), lock);
+  return true;
 }
 
 void DeviceTable::propagate() {

@@ -11,6 +11,7 @@
 #include <samesum/group_sums.hpp>
 #include <samesum/types.hpp>
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -37,7 +38,7 @@ struct Indexing {
 };
 /// The kernel "sums_by_runs" for runs, else "sums_by_index". Without `indexing` indices are given; with it there are no runs.
 device::Source index_sums_source(const IndexSums& what, const Indexing* indexing = nullptr);
-/// Kernels "greatest_bit", "index_changes", "first_outside", for the same types.
+/// Kernels "greatest_bit", "index_changes", "first_outside", "offsets_seen", for the same types.
 device::Source samples_source(IndexSums what);
 /// Kernels "clear_words", "carry_digits", "round_sums".
 device::Source digits_source(const IndexSums& what);
@@ -66,6 +67,9 @@ class DeviceTable {
   void add(const device::Run& values, DType type, const device::Run& indices, DType index_type, const Indexing* indexing);
   /// Adds the elements from each offset to the next to a group. Offsets are right.
   void add_segments(const Array& values, std::span<const std::uint64_t> offsets);
+  /// The same of offsets in the device's memory, as many as groups and one; they are looked at there. False where nothing was added: they are not
+  /// adjacent numbers of 64 bits, or not right.
+  bool add_segments_there(const Array& values, const Array& offsets);
 
   /// The rounded sums, float64 or 64-bit integers: to host memory, or to neighbouring elements on a device. False where that is another
   /// device, and where a sum does not fit.
@@ -98,7 +102,10 @@ class DeviceTable {
   void merge_extremes(Table& to, std::uint64_t group, std::uint64_t least, std::uint64_t greatest) const;
   IndexSums kernels_for(DType type, DType index, bool segments) const;
   Geometry geometry(std::uint64_t count, bool runs) const;
-  void look(const device::Run& values, DType type, const device::Run* indices, DType index_type);
+  // What the host reads of `words` before a launch, from GREATEST on.
+  using Seen = std::array<std::uint32_t, 8>;
+  Seen look(const device::Run& values, DType type, const device::Run* indices, DType index_type, bool read = false);
+  void add_segments(Parts& elements, DType type, const device::Run& offsets, std::uint64_t begin, std::uint64_t end, const device::Lock& lock);
   std::uint64_t room() const noexcept;
   // Adds up to room() elements.
   void launch(const IndexSums& what, const device::Source& source, const device::Run& values, const device::Run& indices,
@@ -120,7 +127,8 @@ class DeviceTable {
   device::Memory planes_, others_, words_;
   device::Source digits_source_;
   bool fresh_ = true, cleared_ = false, launched_ = false;
-  bool runs_ = false;  // whether most indices are equal to the next one
+  bool runs_ = false;    // whether most indices are equal to the next one
+  bool looked_ = false;  // at the elements of the next launch
   std::uint64_t pending_ = 0;  // elements since carries were propagated
 };
 

@@ -134,13 +134,16 @@ bool GroupSums::can_add(const Device& device, DType type) { return state_->on(de
 void GroupSums::add_segments(const Array& values, const Array& offsets) {
   const core::DefaultFloatEnvironment environment;
   State& state = *state_;
-  const std::vector<std::uint64_t> places = groups::checked_offsets(values, offsets, groups());
-  if (places.front() == places.back()) return;
   groups::DeviceTable* const there = values.on_device() ? state.on(values.buffer().device(), values.type()) : nullptr;
-  if (there != nullptr) {
-    there->add_segments(values, places);
-  } else {
-    groups::add_segments(state.change(), values, places, state.options.threads);
+  const bool both = there != nullptr && offsets.on_device() && values.rank() == 1 && offsets.rank() == 1 && offsets.size() == groups() + 1;
+  if (!both || !there->add_segments_there(values, offsets)) {
+    const std::vector<std::uint64_t> places = groups::checked_offsets(values, offsets, groups());
+    if (places.front() == places.back()) return;
+    if (there != nullptr) {
+      there->add_segments(values, places);
+    } else {
+      groups::add_segments(state.change(), values, places, state.options.threads);
+    }
   }
   state.kind = std::max(state.kind, groups::kind_of(values.type()));
 }

@@ -1,5 +1,5 @@
-// What the host asks before sums: where elements lie, whether indices are in runs, as sorted ones are, and whether any is outside. After shares.h;
-// INDEX is the type of indices, and GROUP_SIZE as in by_index.cl.
+// What the host asks before sums: where elements lie, whether indices are in runs, as sorted ones are, whether any is outside, and whether offsets of
+// segments are right. After shares.h; INDEX is the type of indices or offsets, and GROUP_SIZE as in by_index.cl.
 
 // Of a sample, every `apart`-th element: how many have another index than the next one.
 KERNEL FIXED_GROUP(GROUP_SIZE, 1)
@@ -30,4 +30,23 @@ void first_outside(GLOBAL const INDEX* indices, ulong from, long stride, ulong c
     atomic_max_global32(&words[FIRST_OUTSIDE], (uint)(count - i));
     return;
   }
+}
+
+// Looks at `count` offsets of segments among `size` elements.
+KERNEL FIXED_GROUP(GROUP_SIZE, 1)
+void offsets_seen(GLOBAL const INDEX* offsets, ulong from, ulong count, ulong size, GLOBAL uint* words) {
+  uint wrong = 0;
+  for (ulong i = global_id(); i < count; i += global_size()) {
+    const ulong offset = (ulong)offsets[from + i];
+    wrong |= offset > size || (i != 0 && (ulong)offsets[from + i - 1] > offset);
+    if (i == 0) {
+      words[FIRST_OFFSET] = (uint)offset;
+      words[FIRST_OFFSET + 1] = (uint)(offset >> 32);
+    }
+    if (i + 1 == count) {
+      words[LAST_OFFSET] = (uint)offset;
+      words[LAST_OFFSET + 1] = (uint)(offset >> 32);
+    }
+  }
+  if (wrong) atomic_or_global32(&words[WRONG_OFFSETS], 1);
 }
