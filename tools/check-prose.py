@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks the prose of README, docs/, the public headers' comments and the program's help by the rules of docs/style.md.
+"""Checks the prose of the READMEs, ARCHITECTURE, CONTRIBUTING, docs/, the public headers' comments and the program's help by the rules of docs/style.md.
 
 `tools/check-prose.py [FILE ...]` prints `file:line: what: instead`, and exits with 1 if there is anything. Code, in blocks or between `, is no
 prose. Sentences of pages in LOGS are not counted: measurement logs stay as they were written. docs/style.md shows bad examples on purpose.
@@ -130,7 +130,8 @@ def check(path):
 
 
 def pages():
-    found = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), *sorted((ROOT / "include").rglob("*.h*")), *sorted((ROOT / "cli").rglob("*.cpp"))]
+    found = [*(ROOT / name for name in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md")),
+             *(path for folder in ("src", "cli", "bench", "packaging", "python", "examples") for path in sorted((ROOT / folder).rglob("README.md"))), *sorted((ROOT / "docs").rglob("*.md")), *sorted((ROOT / "include").rglob("*.h*")), *sorted((ROOT / "cli").rglob("*.cpp"))]
     return [path for path in found if path.name != "style.md"]
 
 

@@ -59,12 +59,12 @@ class Accumulator {
   /// The exact sum as a 64-bit integer.
   /// @throws Error (no_answer) if the sum is not such an integer; the message has the exact value if there is one.
   std::int64_t to_int64() const;
-  std::uint64_t to_uint64() const;
+  std::uint64_t to_uint64() const;  ///< the same, unsigned
 
-  std::uint64_t count() const noexcept { return count_; }  ///< elements added, NaNs and infinities included
-  std::uint64_t nan_count() const noexcept { return nans_; }
-  std::uint64_t positive_infinities() const noexcept { return positive_infinities_; }
-  std::uint64_t negative_infinities() const noexcept { return negative_infinities_; }
+  std::uint64_t count() const noexcept { return count_; }                              ///< elements added, NaNs and infinities included
+  std::uint64_t nan_count() const noexcept { return nans_; }                           ///< elements that are NaN
+  std::uint64_t positive_infinities() const noexcept { return positive_infinities_; }  ///< elements that are +inf
+  std::uint64_t negative_infinities() const noexcept { return negative_infinities_; }  ///< elements that are -inf
 
   /// The canonical serialized form (docs/accumulator-format.md): equal accumulators have equal bytes.
   std::vector<std::byte> serialize() const;

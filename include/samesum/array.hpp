@@ -40,7 +40,7 @@ class Shape {
   Shape(std::initializer_list<std::uint64_t> extents) noexcept : extents_(extents.begin(), extents.size()) {}
   Shape(std::span<const std::uint64_t> extents) noexcept : extents_(extents) {}
   Shape(const std::vector<std::uint64_t>& extents) noexcept : extents_(extents) {}
-  std::span<const std::uint64_t> extents() const noexcept { return extents_; }
+  std::span<const std::uint64_t> extents() const noexcept { return extents_; }  ///< as given
 
  private:
   std::span<const std::uint64_t> extents_;
@@ -52,7 +52,7 @@ class Strides {
   Strides(std::initializer_list<std::int64_t> bytes) noexcept : bytes_(bytes.begin(), bytes.size()) {}
   Strides(std::span<const std::int64_t> bytes) noexcept : bytes_(bytes) {}
   Strides(const std::vector<std::int64_t>& bytes) noexcept : bytes_(bytes) {}
-  std::span<const std::int64_t> bytes() const noexcept { return bytes_; }
+  std::span<const std::int64_t> bytes() const noexcept { return bytes_; }  ///< as given
 
  private:
   std::span<const std::int64_t> bytes_;
@@ -97,23 +97,23 @@ class Array {
   Array(Buffer buffer, Shape shape, DType type, std::uint64_t offset = 0);
   Array(Buffer buffer, Shape shape, DType type, std::uint64_t offset, Strides strides);
 
-  DType type() const noexcept { return type_; }
+  DType type() const noexcept { return type_; }  ///< of the elements
   std::uint64_t size() const noexcept { return size_; }                    ///< elements in all
   std::uint64_t bytes() const noexcept { return size_ * size_of(type_); }  ///< of the elements, without what lies between them
   std::size_t rank() const noexcept { return rank_; }                      ///< axes
-  std::span<const std::uint64_t> shape() const noexcept { return {extents_.data(), rank_}; }
-  std::span<const std::int64_t> strides() const noexcept { return {strides_.data(), rank_}; }
+  std::span<const std::uint64_t> shape() const noexcept { return {extents_.data(), rank_}; }  ///< the extent of each axis
+  std::span<const std::int64_t> strides() const noexcept { return {strides_.data(), rank_}; }  ///< in bytes, of each axis
   /// The distance in bytes from an element to the next of an array of one axis.
   std::int64_t stride() const noexcept { return strides_[0]; }
   /// Whether the elements lie one after the other, in the order of their indices.
   bool contiguous() const noexcept;
 
-  bool on_device() const noexcept { return buffer_.has_value(); }
+  bool on_device() const noexcept { return buffer_.has_value(); }  ///< whether the elements are in a device's memory
   /// The address of the first element in host memory; null on a device.
   const void* data() const noexcept { return data_; }
   /// Of an array on a device: its memory, and the byte offset of the first element in it. Requires on_device().
   const Buffer& buffer() const noexcept { return *buffer_; }
-  std::uint64_t offset() const noexcept { return offset_; }
+  std::uint64_t offset() const noexcept { return offset_; }  ///< in bytes
 
   /// `count` indices of an axis, starting at `first` with a step of `step`, which may be negative.
   /// @throws Error (usage) if an index or the axis is out of range.
@@ -122,8 +122,8 @@ class Array {
   Array part(std::uint64_t first, std::uint64_t count) const;
   /// The elements at one index of an axis; the result lacks that axis. @throws Error (usage) if the index or the axis is out of range.
   Array at(std::size_t axis, std::uint64_t index) const;
-  Array row(std::uint64_t index) const { return at(0, index); }
-  Array column(std::uint64_t index) const { return at(1, index); }
+  Array row(std::uint64_t index) const { return at(0, index); }  ///< of a matrix
+  Array column(std::uint64_t index) const { return at(1, index); }  ///< of a matrix
   /// The axes in reverse order.
   Array transposed() const noexcept;
   /// The same elements in the same order with other axes. @throws Error (usage) for another number of elements, and if a copy would be

@@ -42,8 +42,8 @@ class ArrayFile {
   /// for elements of any other type; the constructors refuse complex numbers.
   static ArrayFile of_complex(std::string path);
 
-  const std::string& path() const noexcept { return path_; }
-  DType type() const noexcept { return type_; }
+  const std::string& path() const noexcept { return path_; }  ///< as it was opened
+  DType type() const noexcept { return type_; }               ///< of the elements
   /// Whether the elements are the parts of complex numbers, which lie along the last axis: the file's shape, and an axis of two.
   bool complex() const noexcept { return complex_; }
   /// The shape, as in numpy: empty for a single number. A raw file is one-dimensional.

@@ -30,8 +30,8 @@ class Axes {
     axes.kept_ = true;
     return axes;
   }
-  const std::vector<std::int64_t>& numbers() const noexcept { return axes_; }
-  bool are_kept() const noexcept { return kept_; }
+  const std::vector<std::int64_t>& numbers() const noexcept { return axes_; }  ///< as given
+  bool are_kept() const noexcept { return kept_; }                             ///< whether the result has these axes, with extent 1
 
  private:
   std::vector<std::int64_t> axes_;
@@ -44,9 +44,9 @@ class Values {
   /// All elements zero.
   Values(DType type, std::vector<std::uint64_t> shape);
 
-  DType type() const noexcept { return type_; }
-  const std::vector<std::uint64_t>& shape() const noexcept { return shape_; }
-  std::uint64_t size() const noexcept { return size_; }
+  DType type() const noexcept { return type_; }                                ///< of the elements
+  const std::vector<std::uint64_t>& shape() const noexcept { return shape_; }  ///< the extent of each axis
+  std::uint64_t size() const noexcept { return size_; }                        ///< elements in all
   /// A view, valid while this object is.
   Array array() const { return {bytes_.data(), Shape(shape_), type_}; }
   void* data() noexcept { return bytes_.data(); }

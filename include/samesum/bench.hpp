@@ -41,7 +41,7 @@ class Data {
  public:
   /// `size` elements, generated on all cores. O(size).
   Data(DataKind kind, DType type, std::uint64_t size, std::uint64_t seed = 1);
-  Array view() const noexcept { return {memory_.get(), size_, type_}; }
+  Array view() const noexcept { return {memory_.get(), size_, type_}; }  ///< the data, valid while this object is
 
  private:
   std::shared_ptr<void> memory_;

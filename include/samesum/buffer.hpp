@@ -23,15 +23,15 @@ class Buffer {
   /// undetected).
   static Buffer wrap(const Device& device, void* memory, std::uint64_t bytes);
 
-  std::uint64_t bytes() const noexcept;
-  const Device& device() const noexcept;
+  std::uint64_t bytes() const noexcept;   ///< its size
+  const Device& device() const noexcept;  ///< the device whose memory it is
   /// Writes; `from` may be reused on return.
   void write(const void* from, std::uint64_t bytes, std::uint64_t offset = 0) const;
   /// Reads, after all work launched before has completed.
   void read(void* to, std::uint64_t bytes, std::uint64_t offset = 0) const;
 
   struct SAMESUM_HIDDEN State;
-  const State& state() const noexcept { return *state_; }
+  const State& state() const noexcept { return *state_; }  ///< for the library's own use
 
  private:
   explicit Buffer(std::shared_ptr<State> state) : state_(std::move(state)) {}

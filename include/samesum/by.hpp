@@ -28,7 +28,7 @@ enum class KeyOrder {
 /// A division of elements into groups. A handle: copies share what it holds.
 class By {
  public:
-  std::uint64_t groups() const noexcept;
+  std::uint64_t groups() const noexcept;    ///< their number
   std::uint64_t elements() const noexcept;  ///< how many are divided
   /// The key of each group, in the type of the keys; if keys are the numbers of groups, and of segments, these numbers
   /// as uint64: O(groups) when they are first asked for.

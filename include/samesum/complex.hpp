@@ -35,10 +35,10 @@ class ComplexArray {
   /// @throws Error (usage) unless `parts` are of a floating-point type, and their last axis has two elements.
   explicit ComplexArray(Array parts);
 
-  const Array& parts() const noexcept { return parts_; }
-  std::uint64_t size() const noexcept { return parts_.size() / 2; }
-  Array real() const { return parts_.at(parts_.rank() - 1, 0); }
-  Array imag() const { return parts_.at(parts_.rank() - 1, 1); }
+  const Array& parts() const noexcept { return parts_; }             ///< real and imaginary parts, along the last axis
+  std::uint64_t size() const noexcept { return parts_.size() / 2; }  ///< complex elements
+  Array real() const { return parts_.at(parts_.rank() - 1, 0); }     ///< the real parts, in place
+  Array imag() const { return parts_.at(parts_.rank() - 1, 1); }     ///< the imaginary parts, in place
 
  private:
   Array parts_;

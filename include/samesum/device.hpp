@@ -53,7 +53,7 @@ struct DeviceInfo {
   std::uint64_t max_allocation_bytes = 0;  ///< largest single allocation
   std::vector<Missing> missing;            ///< capabilities that it lacks
 
-  bool has(Capability capability) const noexcept;
+  bool has(Capability capability) const noexcept;  ///< whether the device has it
   /// Why it lacks `capability`; empty if it has it.
   std::string_view why_not(Capability capability) const noexcept;
 };
@@ -101,10 +101,10 @@ class Device {
   /// @throws Error as wait_for().
   void* record(void* event = nullptr) const;
 
-  const DeviceInfo& info() const noexcept;
+  const DeviceInfo& info() const noexcept;  ///< name, limits and capabilities
 
   explicit Device(std::shared_ptr<device::Device> implementation) : implementation_(std::move(implementation)) {}
-  device::Device& implementation() const noexcept { return *implementation_; }
+  device::Device& implementation() const noexcept { return *implementation_; }  ///< for the library's own use
 
  private:
   std::shared_ptr<device::Device> implementation_;

@@ -32,8 +32,8 @@ class Error : public std::runtime_error {
   Error(ErrorKind kind, std::string message, Context context);
   Error(ErrorKind kind, std::string message);
 
-  ErrorKind kind() const noexcept { return kind_; }
-  const Context& context() const noexcept { return context_; }
+  ErrorKind kind() const noexcept { return kind_; }             ///< bad input, no answer, or the device
+  const Context& context() const noexcept { return context_; }  ///< what was being done, and where
 
  private:
   ErrorKind kind_;

@@ -91,7 +91,7 @@ class Formula {
   /// @throws Error (usage) if a name is not given or types do not go together: with the place in the text, as above.
   FormulaDescription describe(const std::vector<FormulaInput>& inputs, const std::vector<FormulaParameter>& parameters = {}) const;
 
-  const formula::Tree& tree() const noexcept { return *tree_; }
+  const formula::Tree& tree() const noexcept { return *tree_; }  ///< for the library's own use
 
  private:
   std::shared_ptr<const formula::Tree> tree_;

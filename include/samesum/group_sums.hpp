@@ -68,7 +68,7 @@ class GroupSums {
   GroupSums& operator=(GroupSums&& other) noexcept;
 
   std::uint64_t groups() const noexcept;  ///< how many there are
-  const GroupOptions& options() const noexcept;
+  const GroupOptions& options() const noexcept;  ///< as given
   /// More groups, which are empty; fewer are not possible. @throws Error (usage) for fewer, and for 2^40 or more.
   void grow(std::uint64_t groups);
 
@@ -114,15 +114,15 @@ class GroupSums {
   /// The least, the greatest element of each group, in type(); of floats NaN for a group without elements. @throws Error (no_answer) for
   /// such a group of integers; Error (usage) if GroupOptions::extrema is false.
   Values minima(NanPolicy nan = NanPolicy::propagate) const;
-  Values maxima(NanPolicy nan = NanPolicy::propagate) const;
+  Values maxima(NanPolicy nan = NanPolicy::propagate) const;  ///< the same of the greatest elements
   /// The number of elements of each group, with NaNs unless these are skipped: uint64. @throws Error (usage) if GroupOptions::counts is false; so do means(),
   /// variances(), sum(), count() and statistics().
   Values counts(NanPolicy nan = NanPolicy::propagate) const;
 
   /// The exact sum of one group, as accumulate() gives it. O(1). @throws Error (usage) for a group that is not there; so do those below.
   Accumulator sum(std::uint64_t group) const;
-  std::uint64_t count(std::uint64_t group) const;
-  std::uint64_t nan_count(std::uint64_t group) const;
+  std::uint64_t count(std::uint64_t group) const;  ///< elements of one group, NaNs included
+  std::uint64_t nan_count(std::uint64_t group) const;  ///< NaNs of one group
   /// What was collected of one group: its sum, and squares if these are kept. Extrema have no index here: see min() and max(). O(1).
   Statistics statistics(std::uint64_t group) const;
   /// The least and the greatest element of one group, as type() has it; NaN if a NaN was added, unless these are skipped.

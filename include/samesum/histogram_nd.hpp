@@ -35,8 +35,8 @@ class HistogramNd {
   /// samples.
   HistogramNd(std::vector<Bins> axes, std::vector<std::uint64_t> cells);
 
-  std::size_t rank() const noexcept { return axes_.size(); }
-  const std::vector<Bins>& axes() const noexcept { return axes_; }
+  std::size_t rank() const noexcept { return axes_.size(); }        ///< axes
+  const std::vector<Bins>& axes() const noexcept { return axes_; }  ///< the bins of each axis
   /// The number of bins of each axis.
   std::vector<std::uint64_t> shape() const;
   /// The counts of all samples in C order, the last axis fastest. Axis k has axes()[k].count() + 3 cells: under, the bins, over, NaN.
@@ -53,9 +53,9 @@ class HistogramNd {
     std::uint64_t under = 0, over = 0, nan = 0;
     friend bool operator==(const Outside&, const Outside&) = default;
   };
-  Outside outside(std::size_t axis) const;
-  std::uint64_t inside() const;          ///< in a bin of every axis
-  std::uint64_t total() const noexcept;  ///< all samples
+  Outside outside(std::size_t axis) const;  ///< of this axis
+  std::uint64_t inside() const;             ///< in a bin of every axis
+  std::uint64_t total() const noexcept;     ///< all samples
 
   // Each takes O(cells).
 

@@ -26,7 +26,7 @@ struct Image {
   std::shared_ptr<const void> pixels;
   std::string format;  ///< "png", "jpeg", "tiff"; empty for one in memory
 
-  bool has_alpha() const noexcept { return channels == 2 || channels == 4; }
+  bool has_alpha() const noexcept { return channels == 2 || channels == 4; }  ///< whether the last channel is opacity
   Array view() const noexcept { return {pixels.get(), width * height * channels, type}; }
   /// Three axes: {height, width, channels}.
   Array array() const { return {pixels.get(), {height, width, channels}, type}; }
@@ -56,7 +56,7 @@ class ImageFile {
   /// @throws Error (usage) that names the file: not found, not an image, or without a page.
   explicit ImageFile(std::string path);
 
-  std::uint32_t pages() const noexcept { return static_cast<std::uint32_t>(offsets_.size()); }
+  std::uint32_t pages() const noexcept { return static_cast<std::uint32_t>(offsets_.size()); }  ///< images in the file
 
   /// Reads page `number`, counted from 1.
   /// `rows_ready` is called repeatedly during decoding and at the end, for JPEG, and for PNG with 8 bits a channel that is not interlaced,

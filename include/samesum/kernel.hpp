@@ -30,13 +30,13 @@ class Kernel {
   /// @throws Error (device) with the build log if it does not compile, or if the device runs no kernels.
   Kernel(const Device& device, std::string_view source, std::string_view entry);
 
-  const Device& device() const noexcept;
+  const Device& device() const noexcept;  ///< for which it was compiled
   /// The number of groups of `group_size` work-items that can be resident at once. If the device cannot tell (OpenCL on GPUs): the
   /// number that launch_grid() has found for this kernel so far; no value before the first.
   std::optional<std::uint32_t> resident_groups(std::uint32_t group_size) const;
 
   struct SAMESUM_HIDDEN State;
-  State& state() const noexcept { return *state_; }
+  State& state() const noexcept { return *state_; }  ///< for the library's own use
 
  private:
   std::shared_ptr<State> state_;
@@ -76,7 +76,7 @@ void finish(const Device& device);
 /// A sequence of launches that can be repeated as one: a CUDA graph.
 class Recording {
  public:
-  void replay() const;
+  void replay() const;  ///< enqueues the launches once more
 
   struct SAMESUM_HIDDEN State;
   explicit Recording(std::shared_ptr<State> state) : state_(std::move(state)) {}

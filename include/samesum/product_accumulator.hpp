@@ -45,16 +45,16 @@ class ProductAccumulator {
   double round_root(NanPolicy nan = NanPolicy::propagate) const;
   /// The same, rounded once to the nearest float: not the float nearest to the double.
   float round_to_float(NanPolicy nan = NanPolicy::propagate) const;
-  float round_root_to_float(NanPolicy nan = NanPolicy::propagate) const;
+  float round_root_to_float(NanPolicy nan = NanPolicy::propagate) const;  ///< the same, rounded once to the nearest float
   /// The exact sum as a 64-bit integer. @throws Error (no_answer) if it is not such an integer.
   std::int64_t to_int64() const;
-  std::uint64_t to_uint64() const;
+  std::uint64_t to_uint64() const;  ///< the same, unsigned
 
-  std::uint64_t count() const noexcept { return count_; }  ///< products added, NaNs and infinities included
-  std::uint64_t nan_count() const noexcept { return nans_; }
-  std::uint64_t positive_infinities() const noexcept { return positive_infinities_; }
-  std::uint64_t negative_infinities() const noexcept { return negative_infinities_; }
-  std::uint64_t infinities() const noexcept { return positive_infinities_ + negative_infinities_; }
+  std::uint64_t count() const noexcept { return count_; }                              ///< products added, NaNs and infinities included
+  std::uint64_t nan_count() const noexcept { return nans_; }                           ///< products that are NaN
+  std::uint64_t positive_infinities() const noexcept { return positive_infinities_; }  ///< products that are +inf
+  std::uint64_t negative_infinities() const noexcept { return negative_infinities_; }  ///< products that are -inf
+  std::uint64_t infinities() const noexcept { return positive_infinities_ + negative_infinities_; }  ///< of both signs
 
   /// The canonical serialized form (docs/accumulator-format.md): equal accumulators have equal bytes.
   std::vector<std::byte> serialize() const;

@@ -571,10 +571,10 @@ class Accumulator {
   /// The same, rounded once to the nearest float.
   float round_to_float(NanPolicy nan = NanPolicy::propagate) const noexcept;
 
-  std::uint64_t count() const noexcept { return count_; }  ///< elements added, NaNs and infinities included
-  std::uint64_t nan_count() const noexcept { return nans_; }
-  std::uint64_t positive_infinities() const noexcept { return positive_infinities_; }
-  std::uint64_t negative_infinities() const noexcept { return negative_infinities_; }
+  std::uint64_t count() const noexcept { return count_; }                              ///< elements added, NaNs and infinities included
+  std::uint64_t nan_count() const noexcept { return nans_; }                           ///< elements that are NaN
+  std::uint64_t positive_infinities() const noexcept { return positive_infinities_; }  ///< elements that are +inf
+  std::uint64_t negative_infinities() const noexcept { return negative_infinities_; }  ///< elements that are -inf
 
   static constexpr std::size_t kWords = kDigits + 12;  ///< of words()
   /// Words that merge by addition: the words of up to 2^20 accumulators, added word by word as plain integers, are the words of the merged
@@ -654,13 +654,13 @@ class ProductAccumulator {
   double round_root(NanPolicy nan = NanPolicy::propagate) const;
   /// The same, rounded once to the nearest float: not the float nearest to the double.
   float round_to_float(NanPolicy nan = NanPolicy::propagate) const;
-  float round_root_to_float(NanPolicy nan = NanPolicy::propagate) const;
+  float round_root_to_float(NanPolicy nan = NanPolicy::propagate) const;  ///< the same, rounded once to the nearest float
 
-  std::uint64_t count() const noexcept { return count_; }  ///< products added, NaNs and infinities included
-  std::uint64_t nan_count() const noexcept { return nans_; }
-  std::uint64_t positive_infinities() const noexcept { return positive_infinities_; }
-  std::uint64_t negative_infinities() const noexcept { return negative_infinities_; }
-  std::uint64_t infinities() const noexcept { return positive_infinities_ + negative_infinities_; }
+  std::uint64_t count() const noexcept { return count_; }                              ///< products added, NaNs and infinities included
+  std::uint64_t nan_count() const noexcept { return nans_; }                           ///< products that are NaN
+  std::uint64_t positive_infinities() const noexcept { return positive_infinities_; }  ///< products that are +inf
+  std::uint64_t negative_infinities() const noexcept { return negative_infinities_; }  ///< products that are -inf
+  std::uint64_t infinities() const noexcept { return positive_infinities_ + negative_infinities_; }  ///< of both signs
 
   static constexpr std::size_t kWords = kDigits + 9;  ///< of words()
   /// Words that merge by addition, as Accumulator::words(). O(kDigits).

@@ -21,7 +21,7 @@ struct SelftestResult {
   double seconds = 0;
   std::vector<std::string> failures;  ///< the case and the wrong result; at most 12
 
-  bool passed() const noexcept { return failures.empty() && hash == kSelftestHash; }
+  bool passed() const noexcept { return failures.empty() && hash == kSelftestHash; }  ///< whether all bits are right
   /// One line: the results, the device and its capabilities, the library's version.
   std::string json() const;
 };

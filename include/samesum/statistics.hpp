@@ -69,7 +69,7 @@ class Statistics {
   Statistics() = default;
   /// Drops what `contents.fields` does not name.
   explicit Statistics(Contents contents);
-  const Contents& contents() const noexcept { return contents_; }
+  const Contents& contents() const noexcept { return contents_; }  ///< for the library's own use
 
   /// Adds the statistics of the elements that follow these. Only fields that both have remain. Elements of several types are compared by
   /// their exact values; an extremum of integers and floats is then given as a float64, unless that would round it. O(1).
@@ -96,19 +96,19 @@ class Statistics {
   /// @throws Error as Accumulator::from_words().
   static Statistics from_words(std::span<const std::int64_t, kWords> words);
 
-  std::uint64_t count() const noexcept { return contents_.count; }  ///< NaNs included
-  std::uint64_t nan_count() const;
+  std::uint64_t count() const noexcept { return contents_.count; }      ///< NaNs included
+  std::uint64_t nan_count() const;                                      ///< elements that are NaN
   std::uint64_t missing() const noexcept { return contents_.missing; }  ///< not counted, but each takes up an index
 
   /// The least and the greatest element and its lowest index; -0.0 is less than +0.0.
   /// @throws Error (no_answer) if there is none.
   Extremum min(NanPolicy nan = NanPolicy::propagate) const;
-  Extremum max(NanPolicy nan = NanPolicy::propagate) const;
+  Extremum max(NanPolicy nan = NanPolicy::propagate) const;  ///< the greatest element, likewise
 
   /// How many elements are not zero (-0.0 is zero, NaN is not); whether any is, whether all are. Of no elements: 0, false, true.
   std::uint64_t nonzero_count(NanPolicy nan = NanPolicy::propagate) const;
-  bool any(NanPolicy nan = NanPolicy::propagate) const { return nonzero_count(nan) != 0; }
-  bool all(NanPolicy nan = NanPolicy::propagate) const { return nonzero_count(nan) == used(nan); }
+  bool any(NanPolicy nan = NanPolicy::propagate) const { return nonzero_count(nan) != 0; }          ///< whether any element is not zero
+  bool all(NanPolicy nan = NanPolicy::propagate) const { return nonzero_count(nan) == used(nan); }  ///< whether all elements are not zero
 
   /// The exact sum of the elements: round it, or take it as an integer.
   const Accumulator& sum() const;
@@ -128,10 +128,10 @@ class Statistics {
 
   /// The same exact values, rounded once to the nearest float: not the floats nearest to the doubles, which would be rounded twice.
   float mean_to_float(NanPolicy nan = NanPolicy::propagate) const;
-  float variance_to_float(std::uint64_t ddof = 0, NanPolicy nan = NanPolicy::propagate) const;
-  float standard_deviation_to_float(std::uint64_t ddof = 0, NanPolicy nan = NanPolicy::propagate) const;
-  float squared_norm_to_float(NanPolicy nan = NanPolicy::propagate) const { return squares().round_to_float(nan); }
-  float norm_to_float(NanPolicy nan = NanPolicy::propagate) const { return squares().round_root_to_float(nan); }
+  float variance_to_float(std::uint64_t ddof = 0, NanPolicy nan = NanPolicy::propagate) const;            ///< as variance()
+  float standard_deviation_to_float(std::uint64_t ddof = 0, NanPolicy nan = NanPolicy::propagate) const;  ///< as standard_deviation()
+  float squared_norm_to_float(NanPolicy nan = NanPolicy::propagate) const { return squares().round_to_float(nan); }  ///< as squared_norm()
+  float norm_to_float(NanPolicy nan = NanPolicy::propagate) const { return squares().round_root_to_float(nan); }     ///< as norm()
 
   friend bool operator==(const Statistics&, const Statistics&) = default;
 

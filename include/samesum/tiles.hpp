@@ -26,7 +26,7 @@ class Tile {
  public:
   Tile(std::initializer_list<std::uint64_t> extents) : extents_(extents) {}
   explicit Tile(std::vector<std::uint64_t> extents) : extents_(std::move(extents)) {}
-  const std::vector<std::uint64_t>& extents() const noexcept { return extents_; }
+  const std::vector<std::uint64_t>& extents() const noexcept { return extents_; }  ///< of a tile
 
  private:
   std::vector<std::uint64_t> extents_;
@@ -48,9 +48,9 @@ class TileHistograms {
   /// `slots`: for each tile the samples below all bins, in each bin, above all bins, and the NaNs.
   TileHistograms(Bins bins, std::vector<std::uint64_t> shape, std::vector<std::uint64_t> slots);
 
-  const Bins& bins() const noexcept { return bins_; }
-  const std::vector<std::uint64_t>& shape() const noexcept { return shape_; }  ///< of the tiles: tile_shape()
-  std::uint64_t size() const noexcept { return slots_.size() / (bins_.count() + 3); }
+  const Bins& bins() const noexcept { return bins_; }                                  ///< of every histogram
+  const std::vector<std::uint64_t>& shape() const noexcept { return shape_; }          ///< of the tiles: tile_shape()
+  std::uint64_t size() const noexcept { return slots_.size() / (bins_.count() + 3); }  ///< tiles
   /// Of tile `index`, in C order.
   Histogram histogram(std::uint64_t index) const;
   /// All of them: for each tile bins().count() + 3 numbers, as the constructor takes them.

@@ -52,9 +52,9 @@ class WeightedHistogram {
   /// @throws Error (usage) if one ends before another, has several columns, or a missing number.
   void add(const std::vector<Source*>& coordinates, Source& weights, const Options& options = {});
 
-  std::size_t rank() const noexcept { return axes_.size(); }
-  const std::vector<Bins>& axes() const noexcept { return axes_; }
-  std::vector<std::uint64_t> shape() const;  ///< the number of bins of each axis
+  std::size_t rank() const noexcept { return axes_.size(); }        ///< axes
+  const std::vector<Bins>& axes() const noexcept { return axes_; }  ///< the bins of each axis
+  std::vector<std::uint64_t> shape() const;                         ///< the number of bins of each axis
 
   /// Of the cells that are in a bin of every axis, of this shape(): the sum of the weights, rounded once. float64; of integers int64 or
   /// uint64, exact. @throws Error (no_answer) if a sum of integers does not fit.
@@ -73,15 +73,15 @@ class WeightedHistogram {
   /// kNan. @throws Error (usage) if there is no such cell.
   Accumulator sum(std::span<const std::int64_t> indices) const;
   Accumulator sum(std::initializer_list<std::int64_t> indices) const { return sum(std::span(indices.begin(), indices.size())); }
-  Statistics statistics(std::span<const std::int64_t> indices) const;
+  Statistics statistics(std::span<const std::int64_t> indices) const;  ///< sum, squares and count of one cell
   Statistics statistics(std::initializer_list<std::int64_t> indices) const {
     return statistics(std::span(indices.begin(), indices.size()));
   }
 
   // As those of HistogramNd; O(cells).
-  WeightedHistogram project(const std::vector<std::size_t>& axes) const;
-  WeightedHistogram slice(std::size_t axis, std::uint64_t first, std::uint64_t count) const;
-  WeightedHistogram rebin(std::size_t axis, std::uint64_t factor) const;
+  WeightedHistogram project(const std::vector<std::size_t>& axes) const;                      ///< as HistogramNd::project(); O(cells)
+  WeightedHistogram slice(std::size_t axis, std::uint64_t first, std::uint64_t count) const;  ///< as HistogramNd::slice(); O(cells)
+  WeightedHistogram rebin(std::size_t axis, std::uint64_t factor) const;                      ///< as HistogramNd::rebin(); O(cells)
   /// Adds all samples of a histogram over the same axes. @throws Error (usage) for other axes.
   void merge(const WeightedHistogram& other);
   WeightedHistogram& operator+=(const WeightedHistogram& other) {
