@@ -116,7 +116,7 @@ def check(path):
     name = path.relative_to(ROOT) if path.is_relative_to(ROOT) else path
     log = LOGS.search(path.as_posix())
     for number, line in lines:
-        for rule, instead in RULES + ([] if log or path.suffix not in (".md", ".cpp") else PAGE_RULES):
+        for rule, instead in RULES + ([] if log else PAGE_RULES):
             for found in rule.finditer(line):
                 yield f"{name}:{number}: '{found[0]}': write {instead}"
         for found in TWICE.finditer(line):

@@ -69,10 +69,10 @@ class Bins {
   static constexpr std::uint64_t kMax = std::uint64_t{1} << 24;
 
   /// `count` bins of equal width from `low` to `high`: edge i is fl(fl(i * step) + low) with step = fl((high - low) / count), and the last
-  /// edge is `high`, as in numpy.linspace. Where the width is so small that edges repeat, the bins between equal edges stay empty.
+  /// edge is `high`, as in numpy.linspace. If the width is so small that edges repeat, the bins between equal edges stay empty.
   /// @throws Error (usage) unless low < high, both finite, and 1 <= count <= kMax.
   static Bins even(double low, double high, std::uint64_t count);
-  /// `count` bins over the range of some data, as `even`; where least == greatest, from half a unit below to half a unit above (for numbers
+  /// `count` bins over the range of some data, as `even`; if least == greatest, from half a unit below to half a unit above (for numbers
   /// too large for that, to the neighbouring doubles; the greatest double has one neighbour).
   static Bins spanning(double least, double greatest, std::uint64_t count);
   /// `count` bins whose consecutive edges have a constant ratio: edge i is low * (high / low)^(i / count), the first and the last one
@@ -90,19 +90,19 @@ class Bins {
   /// Any edges. @throws Error (usage) unless there are two or more, finite, in ascending order (repeats allowed), the last greater than the
   /// first.
   static Bins between(std::vector<double> edges);
-  /// Bins by number: a sample `x` belongs to bin n where the formula's value v is n or, of a formula in floating point, n <= v < n + 1:
+  /// Bins by number: a sample `x` belongs to bin n if the formula's value v is n or, of a formula in floating point, n <= v < n + 1:
   /// `clz(x)`, `(x - 97)/4`. Values below 0 are counted as under(), of `count` and more as over(), and NaN as such. Edges are 0, 1, …,
   /// `count`: those of values, not of samples; so are quantiles. Samples of 8 and 16 bits are looked up in a table of all their values.
-  /// What is wrong with the formula for samples of a type is told where they are counted: Error (usage); and Error (no_answer) where an
+  /// What is wrong with the formula for samples of a type is told where they are counted: Error (usage); and Error (no_answer) if an
   /// integer operation fails at a sample.
   /// @throws Error (usage) unless 1 <= count < kMax, and for a formula that takes the index `i`.
   static Bins by_formula(Formula formula, std::uint64_t count, std::vector<FormulaParameter> parameters = {});
 
-  std::uint64_t count() const noexcept { return edges_->size() - 1; }
+  std::uint64_t count() const noexcept { return edges_->size() - 1; }  ///< their number
   /// count() + 1 edges.
   std::span<const double> edges() const noexcept { return *edges_; }
-  double low() const noexcept { return edges_->front(); }
-  double high() const noexcept { return edges_->back(); }
+  double low() const noexcept { return edges_->front(); }  ///< the first edge
+  double high() const noexcept { return edges_->back(); }  ///< the last edge
   /// How the bins were made: "even", "logarithmic", "each value", "categories", "edges", "formula".
   std::string_view kind() const noexcept { return kind_; }
   /// Of categories: a name for each bin; else empty.
@@ -111,7 +111,7 @@ class Bins {
   /// What index_of() says of samples that are in no bin.
   static constexpr std::int64_t kUnder = -1, kOver = -2, kNan = -3;
   /// The number of the bin in which histogram() counts a sample, or kUnder, kOver, kNan. O(log count()); with a formula O(count()).
-  /// @throws Error as histogram() of this sample, where there is a formula.
+  /// @throws Error as histogram() of this sample, if there is a formula.
   template <Element T>
   std::int64_t index_of(T sample) const {
     return index_of(&sample, dtype_of<T>());
@@ -119,7 +119,7 @@ class Bins {
   /// The same of a sample of `type` in host memory, at any alignment.
   std::int64_t index_of(const void* sample, DType type) const;
 
-  /// Null where edges say it all.
+  /// Null if edges say it all.
   const BinFormula* formula() const noexcept { return formula_.get(); }
 
   /// Compares edges, names, and formulas with their parameters.
@@ -149,27 +149,27 @@ class Histogram {
   /// All counts 0.
   explicit Histogram(Bins bins);
   /// `slots`: the samples below all bins, in each bin, above all bins, and the NaNs: bins.count() + 3 numbers.
-  /// @throws Error (usage) for another number of them; Error (no_answer) where there are more than 2^64 - 1 samples.
+  /// @throws Error (usage) for another number of them; Error (no_answer) if there are more than 2^64 - 1 samples.
   Histogram(Bins bins, std::span<const std::uint64_t> slots);
   /// The same from the counts of the bins, and those of the other samples.
   Histogram(Bins bins, const std::vector<std::uint64_t>& counts, std::uint64_t under, std::uint64_t over, std::uint64_t nan);
   /// From slots of 32 bits, as devices count them. Many are converted by all cores. @throws Error (usage) for another number of them.
   Histogram(Bins bins, std::span<const std::uint32_t> slots);
 
-  const Bins& bins() const noexcept { return bins_; }
-  std::span<const std::uint64_t> counts() const noexcept { return counts_; }
-  std::uint64_t under() const noexcept { return under_; }  ///< samples below the first edge
-  std::uint64_t over() const noexcept { return over_; }    ///< above the last edge
-  std::uint64_t nan_count() const noexcept { return nan_; }
+  const Bins& bins() const noexcept { return bins_; }                                ///< as given
+  std::span<const std::uint64_t> counts() const noexcept { return counts_; }         ///< of the bins, in their order
+  std::uint64_t under() const noexcept { return under_; }                            ///< samples below the first edge
+  std::uint64_t over() const noexcept { return over_; }                              ///< above the last edge
+  std::uint64_t nan_count() const noexcept { return nan_; }                          ///< samples that are NaN
   std::uint64_t inside() const noexcept;                                             ///< in all bins
   std::uint64_t total() const noexcept { return inside() + under_ + over_ + nan_; }  ///< all samples
 
-  /// counts()[i] / (inside() * width of bin i), which integrates to 1; 0 for bins without width, and all 0 where inside() is 0.
+  /// counts()[i] / (inside() * width of bin i), which integrates to 1; 0 for bins without width, and all 0 if inside() is 0.
   std::vector<double> density() const;
   /// For each i the number of samples in bins 0 to i.
   std::vector<std::uint64_t> cumulative() const;
   /// The smallest x such that a fraction of at least `p` of all samples but NaNs is <= x; its bin is exact, its place in the bin estimated.
-  /// @throws Error (usage) unless 0 <= p <= 1; Error (no_answer) where there are no samples but NaNs.
+  /// @throws Error (usage) unless 0 <= p <= 1; Error (no_answer) if there are no samples but NaNs.
   Quantile quantile(double p) const;
 
   /// The same samples over the `count` bins from number `first` on; the samples in the bins below and above are counted as under() and
@@ -179,7 +179,7 @@ class Histogram {
   /// The same samples over fewer bins, `factor` adjacent ones to one; the last bin may have fewer. @throws Error (usage) for a factor of 0.
   Histogram rebin(std::uint64_t factor) const;
 
-  /// Adds the counts of a histogram over the same bins. @throws Error (usage) for other bins; Error (no_answer) where there would be more
+  /// Adds the counts of a histogram over the same bins. @throws Error (usage) for other bins; Error (no_answer) if there would be more
   /// than 2^64 - 1 samples: then nothing is added.
   void merge(const Histogram& other);
   Histogram& operator+=(const Histogram& other) {
@@ -196,7 +196,7 @@ class Histogram {
   /// 2 * (bins().count() + 3) words that merge by addition, as Accumulator::words(). They do not include the edges: only words of
   /// histograms with the same bins may be added. O(bins).
   std::vector<std::int64_t> words() const;
-  /// @throws Error (usage) for another number of words, or words that are not such a sum; Error (no_answer) where there are more than
+  /// @throws Error (usage) for another number of words, or words that are not such a sum; Error (no_answer) if there are more than
   /// 2^64 - 1 samples.
   static Histogram from_words(Bins bins, std::span<const std::int64_t> words);
 
@@ -212,7 +212,7 @@ class Histogram {
 
 /// The histogram of `data`: exact counts, the same on every device. O(n), and O(bins) memory for each thread or group of work-items.
 /// May be called from several threads at once.
-/// @throws Error (usage) for a group size that the device cannot run; Error (device) where the device fails.
+/// @throws Error (usage) for a group size that the device cannot run; Error (device) if the device fails.
 /// An array on a device is counted there, and only the counts are copied to the host. An array that is not one contiguous run is gathered
 /// on the device first, in parts of 64 MiB. A call caches what it prepares for its bins for the next call with the same Bins, or a copy of
 /// them; that one costs its kernel and a copy of the counts. @throws Error (device) for a report on a caller's queue that records no times.
@@ -225,7 +225,7 @@ struct Range {
   double min = 0;
   double max = 0;
 };
-/// Computed on all cores of the CPU; an array on a device is copied to the host for that. No value where there is no finite number.
+/// Computed on all cores of the CPU; an array on a device is copied to the host for that. No value if there is no finite number.
 std::optional<Range> range_of(const Array& data);
 std::optional<Range> range_of(Source& source);
 
@@ -252,7 +252,7 @@ struct CharacterCounts {
   std::uint64_t others = 0;
 };
 
-/// Counts the bytes of `text`. @throws Error (usage) where `map` assigns a byte to a bin without a name.
+/// Counts the bytes of `text`. @throws Error (usage) if `map` assigns a byte to a bin without a name.
 CharacterCounts count_characters(std::string_view text, const CharacterMap& map, const Options& options = {});
 
 }  // namespace samesum

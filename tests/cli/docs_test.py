@@ -42,6 +42,9 @@ HELPS = [[], ["sum"], ["merge"], ["compare"], ["devices"], ["selftest"], ["bench
          ["bench", "histogram"], ["bench", "pairs"], ["bench", "reduce"], ["hist"], ["hist2d"], ["pairs"], ["kernel"], ["check"], ["stats"], ["mean"], ["argmax"], ["dot"], ["median"],
          ["quantile"], ["reduce"], ["max"], ["scan"], ["tune"], ["warm"], ["completion"]]
 
+# Members whose names say all, and those between a comment and its other overloads.
+UNDOCUMENTED = {"merge", "round", "view", "fraction", "norm", "tell", "Pending"}
+
 # Options that make a measurement short: the size (an option and its value), and the others.
 SHORT = {
     "sum": ("--size 2^12", "--runs 1"),
@@ -369,6 +372,27 @@ class Snippets(unittest.TestCase):
             return line
         declared = f"{found[1]}; " if found[2] else ""
         return f'{declared}require(static_cast<double>({found[2] or found[3]}), {found[4]}, R"line({line})line");'
+
+
+@unittest.skipUnless(shutil.which("doxygen"), "doxygen is not installed")
+class Headers(unittest.TestCase):
+    def test_every_function_has_its_comment(self):
+        """Public functions are documented, each by itself or as an overload right below one that is. Operators and constructors say what they are."""
+        with tempfile.TemporaryDirectory() as folder:
+            settings = (f"INPUT={SOURCE}/include\nRECURSIVE=YES\nOUTPUT_DIRECTORY={folder}\nGENERATE_HTML=NO\nGENERATE_LATEX=NO\nGENERATE_XML=YES\nQUIET=YES\n"
+                        "EXTRACT_ALL=NO\nJAVADOC_AUTOBRIEF=YES\nMACRO_EXPANSION=YES\nPREDEFINED=SAMESUM_EXPORT= SAMESUM_C_API= SAMESUM_HIDDEN=\n"
+                        "EXCLUDE_PATTERNS=*/device/* *samesum_core.hpp\nTYPEDEF_HIDES_STRUCT=YES\n")
+            done = subprocess.run(["doxygen", "-"], input=settings, capture_output=True, text=True, timeout=300, check=True)
+        found = re.findall(r"^(.*?):(\d+): warning: Member (.*) \(function\) of (?!.*detail::).* (\S+) is not documented", done.stderr, re.M)
+        self.assertTrue(found, "Doxygen knows no overload that its neighbour documents: it says nothing")
+        for path, line, signature, owner in found:
+            name = re.match(r"operator[^(]+|[\w~]+", signature)[0]
+            if name.startswith("operator") or name == owner.split("::")[-1] or name in UNDOCUMENTED:
+                continue
+            above = pathlib.Path(path).read_text(encoding="utf-8").splitlines()[:int(line) - 1]
+            while above and above[-1].strip() and not re.search(rf"\b{name}\s*\(", above[-1]):
+                above.pop()
+            self.assertTrue(above and above[-1].strip(), f"{path}:{line}: {signature} has no comment")
 
 
 @unittest.skipUnless((SOURCE / "docs").exists(), "the tasks are documents of a checkout")
