@@ -31,7 +31,7 @@ constexpr const char* kFooter = R"(Examples:
   samesum devices                      # what there is to compute on
   samesum sum --help                   # each command explains itself
 
-Exit codes: 0; 1 where no right answer can be given; 2 for bad input or usage.)";
+Exit codes: 0; 1 if no right answer can be given; 2 for bad input or usage.)";
 
 int complain(const std::string& message, int code) {
   write_all(STDERR_FILENO, printable("samesum: " + message + "\n"));

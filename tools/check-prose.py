@@ -81,13 +81,17 @@ def comments(text):
 
 
 def helps(text):
-    """The same of a program's help, which is raw strings; its examples are commands."""
+    """The same of a program's help: descriptions of options and commands, and raw strings, whose examples are commands."""
     inside = set()
     for raw in re.finditer(r'R"\((.*?)\)"', text, re.S):
         first = text.count("\n", 0, raw.start()) + 1
         inside |= {first + i for i, line in enumerate(raw[1].split("\n")) if not line.startswith("  ")}
     for number, line in enumerate(text.splitlines(), 1):
-        yield number, re.sub(r"'samesum [^']*'|--\S+", "CODE", line) if number in inside else ""
+        if re.search(r"add_(?:option|flag|subcommand|command)\w*\(", line):  # what an option or a command is for
+            line = " ".join(re.findall(r'"((?:[^"\\]|\\.)*)"', line))
+        elif number not in inside:
+            line = ""
+        yield number, re.sub(r"'samesum [^']*'|--\S+", "CODE", line)
 
 
 def sentences(lines):

@@ -201,7 +201,7 @@ void add_bench_pairs(CLI::App& parent, Action& action) {
   command->add_option("--f", options->f, "product (default), difference, absdiff, sqdist, gaussian, invdist")->type_name("NAME");
   command->add_option("--reduce", options->reduction, "sum (default), min, max, argmin, argmax")->type_name("NAME");
   command->add_option("--dtype", options->dtype, "float32 (default), float64 or an integer type")->type_name("TYPE");
-  command->add_option("--size", options->x_count, "x, and y where --y is not given: 100000, 2^18")->option_text("N");
+  command->add_option("--size", options->x_count, "x, and y unless --y is given: 100000, 2^18")->option_text("N");
   command->add_option("--y", options->y_count, "y")->option_text("N");
   command->add_option("--components", ladder.pairs.components, "of the vectors (default 1)")->transform(number)->option_text("D");
   command->add_option("--device", options->device, "by default the fastest there is")->type_name("DEVICE");
@@ -233,7 +233,7 @@ void add_bench_pairs(CLI::App& parent, Action& action) {
 
 Operations are counted as in textbooks: two for a product and its addition. 'of
 ceiling' is the fraction of the rate of multiply-adds from registers, measured in
-the same run; 'of vendor's' is the ratio to cuBLAS's matrix product, where that is
+the same run; 'of vendor's' is the ratio to cuBLAS's matrix product, if that is
 found. A kernel of your own is named 'pairs' and has the parameters
 (GLOBAL const REAL* a, GLOBAL const REAL* b, GLOBAL REAL* c, ulong x_count,
 ulong y_count); see src/ladder/pairs/textbook.cl. What 'samesum bench sum --help' says

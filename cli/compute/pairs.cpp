@@ -262,7 +262,7 @@ void add_pairs(CLI::App& program, Action& action) {
   command->add_option("--combine", options->combine, "an operator instead, as a formula of a and b: '(a[0] + b[0], ...)'")
       ->type_name("FORMULA")
       ->excludes(reduce);
-  command->add_option("--identity", options->identity, "of that: C where B is empty; of tuples a number for each component")
+  command->add_option("--identity", options->identity, "of that: C if B is empty; of tuples a number for each component")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->type_name("NUMBERS");

@@ -149,9 +149,9 @@ void add_product(CLI::App& program, Action& action) {
   seq 100 | samesum prod --exact -     all 158 digits of 100!
   samesum prod --nan skip --nodata -9999 x.npy
 
-The product of integers is exact, or an error that has its value where 64 bits do
-not hold it. --exact works out up to 2^20 bits. Other numbers are multiplied in a
-fixed order, the same bits from every device: docs/guarantees.md has it.)");
+The product of integers is exact. If 64 bits do not hold it, the error has its
+value; --exact prints up to 2^20 bits. Other numbers are multiplied in a fixed
+order, with the same bits from every device (docs/guarantees.md).)");
   command->callback([options, &action] {
     options->input.threads = options->tuning.threads;
     action = [options](Output& out) {

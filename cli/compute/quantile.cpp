@@ -227,13 +227,13 @@ void add_quantile(CLI::App& program, Action& action) {
   samesum quantile -q 0.25,0.5,0.75 --column price sales.csv
   samesum quantile -q 0.5 --method lower --nan skip x.npy
 
-The quantile Q of n numbers stands at the index (n - 1)Q of the sorted numbers;
-0.9 is nine tenths, and the index exact. Between two numbers: linear as numpy
-has it, the exact value rounded once; lower and higher take a neighbour, nearest
-the nearer one (of two the one with the even index), midpoint the middle of both.
-Integers stay integers where the exact value is one. All quantiles are found in
-the same passes over a file, by the CPU; what comes through a pipe goes through
-a temporary file (in TMPDIR) where it has more than 16 MiB.)");
+The quantile Q of n numbers is at the index (n - 1)Q of the sorted numbers; 0.9
+is nine tenths, and the index is exact. Between two numbers, 'linear' (as in
+numpy) gives the exact value rounded once; 'lower' and 'higher' take a neighbour,
+'nearest' the nearer one (of two the one with the even index), 'midpoint' the
+middle of both. The result of integers is an integer if the exact value is one.
+All quantiles are found in the same passes over a file, by the CPU. Input from a
+pipe of more than 16 MiB goes through a temporary file (in TMPDIR).)");
   const auto median = std::make_shared<QuantileOptions>();
   median->wanted = {"0.5"};
   add_command(program, action, "median", "The exact median, of any type, in bounded memory", median)->footer(R"(Examples:

@@ -207,11 +207,11 @@ Examples:
 Mean, variance, deviation and norm are the exact values, rounded once: the same
 bits from every device. Integers in text are exact; indices count missing
 numbers, so that in a table they are its rows, from 0 on, without the header.
-A text is a table where its name ends in .csv, .tsv or .tab, where its first
-line has names with tabs, semicolons or commas between them, and with
---all-columns, --header or --no-header; else it is numbers, one after the other.
-A column with a field that is no number is left out. Indices of an array are its
-own, in C order, however it lies in its file.)",
+A text is a table if its name ends in .csv, .tsv or .tab, if its first line has
+names with tabs, semicolons or commas between them, and with --all-columns,
+--header or --no-header. Otherwise it is numbers, one after the other. A column
+with a field that is no number is left out. Indices of an array are those of C
+order, also if the file is in Fortran order.)",
                               known));
   for (const char* name : {"min", "max", "argmin", "argmax", "mean", "var", "std", "norm"}) {
     const Statistic& statistic = find_statistic(name);

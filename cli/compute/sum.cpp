@@ -191,17 +191,17 @@ void add_sum(CLI::App& program, Action& action) {
   samesum sum --offsets o.npy x.npy    # of x[o[i]] ... x[o[i+1] - 1], each i
   samesum sum --column price --by city,year sales.csv # for each of the groups
 
-What begins as a .npy file is one; with --dtype the rest is raw; else it is text,
-unless it is binary. A text has numbers with blanks, line ends, commas or
+A file that begins as a .npy file is one. Other files are raw with --dtype, and
+otherwise text; a binary one is an error. A text has numbers with blanks, line ends, commas or
 semicolons between them; lines that begin with # are skipped. Integers of up to
-64 bits are taken exactly, others as the nearest double; commas are decimal
-points or separators of thousands only where --decimal or --thousands says so,
-and stand in quotes where they separate columns too. Empty fields, NA and each
+64 bits are read exactly, other numbers as the nearest double. Commas are decimal
+points or separators of thousands only with --decimal or --thousands, and then
+in quotes if they separate columns too. Empty fields, NA and each
 --missing WORD count as missing and are reported; NaNs are numbers, for --nan.
 Anything else is an error with its place.
 A table has tabs, semicolons, commas or blanks between its columns, whichever of
-these its first line has first, or what --sep says, and quotes as in RFC 4180.
-A column whose name is a number stands in quotes: --column '"2024"'.
+these its first line has first, or as --sep says, and quotes as in RFC 4180.
+A column whose name is a number is written in quotes: --column '"2024"'.
 Pipes, text and big-endian numbers are read in under 64 MiB of memory.
 What gzip or zstd has compressed is read as it is, raw numbers if the name ends
 in .gz or .zst; z.npz:x is the array x of an .npz, or a file in any zip archive.

@@ -388,11 +388,11 @@ void add_hist(CLI::App& program, Action& action) {
   samesum hist a.npy --compare b.npy    # earth mover's distance and others
 
 Bin i holds edge[i] <= x < edge[i+1], the last one its upper edge too, compared
-exactly whatever the type. What lies below, above, and NaNs are counted apart.
-Integers of 8 bits have a bin a value where nothing is said. Bounds from the
+exactly whatever the type. Samples below, above, and NaNs have their own counts.
+Without options, integers of 8 bits have a bin for each value. Bounds from the
 data take two passes: without --range or --edges, standard input and text go
 through a temporary file (in TMPDIR). Infinities set no bounds.
-Of a TIFF all pages are counted, or --page N; reduced copies and masks are none.
+All pages of a TIFF are counted, or --page N; reduced copies and masks are not.
 No choice of device or threads changes a count.)");
   command->callback([options, &action] {
     options->input.threads = options->tuning.threads;

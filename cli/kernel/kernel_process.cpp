@@ -133,7 +133,7 @@ void add_options(CLI::App& command, UserKernelOptions& options) {
 }
 
 void ExpectedOptions::add_to(CLI::App& command) {
-  command.add_option("--expect", path_, "results that your kernel should leave, where it computes something else")->type_name("FILE");
+  command.add_option("--expect", path_, "results that your kernel should leave, if it computes something else")->type_name("FILE");
   command.add_option("--accept", accepts_, "a condition of a result a and the expected b; by default a == b")->option_text("FORMULA");
 }
 

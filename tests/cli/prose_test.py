@@ -48,6 +48,7 @@ class Prose(unittest.TestCase):
                 self.assertEqual(len(self.findings("page.md", f"# A page\n\n{text}\n")), 1)
                 self.assertEqual(len(self.findings("header.hpp", f"int x;  ///< {text}\n")), 1)
                 self.assertEqual(len(self.findings("help.cpp", f'footer(R"(Examples:\n  samesum sum\n\n{text})");\n')), 1)
+                self.assertEqual(len(self.findings("help.cpp", f'command->add_option("--size", size, "{text}");\n')), 1)
                 self.assertEqual(self.findings("help.cpp", f'// {text}\nfooter(R"(Examples:\n  samesum sum # {text}\n)");\n'), [])
                 self.assertEqual(self.findings("docs/lab/sums.md", f"{text}\n"), [], "a log")
 
