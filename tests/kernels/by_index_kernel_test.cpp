@@ -39,10 +39,10 @@ namespace samesum::dialect::by_key {
 #define EXTREMA 1
 // clang-format off: the order matters
 #include "exact/exact.h"
-#include "groups/index/digits.h"
-#include "groups/index/shares.h"
 #include "groups/index/by_index.cl"
 #include "groups/index/digits.cl"
+#include "groups/index/digits.h"
+#include "groups/index/shares.h"
 // clang-format on
 }  // namespace samesum::dialect::by_key
 #undef COUNTS
@@ -58,9 +58,9 @@ namespace samesum::dialect::by_sorted_key {
 #define EXTREMA 0
 // clang-format off: the order matters
 #include "exact/exact.h"
-#include "groups/index/shares.h"
 #include "groups/index/by_runs.cl"
 #include "groups/index/digits.cl"
+#include "groups/index/shares.h"
 // clang-format on
 }  // namespace samesum::dialect::by_sorted_key
 #undef FLOATS
@@ -88,9 +88,9 @@ namespace samesum::dialect::by_segment {
 #define EXTREMA 0
 // clang-format off: the order matters
 #include "exact/exact.h"
-#include "groups/index/shares.h"
 #include "groups/index/by_runs.cl"
 #include "groups/index/digits.cl"
+#include "groups/index/shares.h"
 // clang-format on
 }  // namespace samesum::dialect::by_segment
 #pragma GCC diagnostic pop

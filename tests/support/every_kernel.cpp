@@ -239,12 +239,16 @@ void build_sums_by_index(device::Device& device, bool rest) {
     device::build(device, groups::index_sums_source({.type = type, .index = DType::int64, .squares = all}), "sums_by_index");
     if (!all || !rest) continue;
     device::build(device, groups::index_sums_source({.type = type, .index = DType::uint16, .counts = false}), "sums_by_index");
-    device::build(device, groups::index_sums_source({.type = type, .segments = true, .runs = true, .counts = false}), "sums_by_runs");
+    device::build(device, groups::index_sums_source({.type = type, .segments = true, .runs = true, .counts = false, .group_size = 256}),
+                  "sums_by_runs");
     for (const bool segments : {false, true}) {
-      device::build(device, groups::index_sums_source({.type = type, .segments = segments, .runs = segments, .extrema = true}),
+      device::build(device,
+                    groups::index_sums_source(
+                        {.type = type, .segments = segments, .runs = segments, .extrema = true, .group_size = segments ? 256u : 512u}),
                     segments ? "sums_by_runs" : "sums_by_index");
     }
-    device::build(device, groups::index_sums_source({.type = type, .index = DType::int32, .runs = true}), "sums_by_runs");
+    device::build(device, groups::index_sums_source({.type = type, .index = DType::int32, .runs = true, .group_size = 256}),
+                  "sums_by_runs");
   }
 }
 
@@ -310,10 +314,10 @@ void build_formulas(device::Device& device) {
   // Of plans.
   Operator finished = op;
   finished.finish = Formula("(a[0]/2, a[1], a[0] > a[1])");
-  formula::PlannedOperator(samesum::Device(std::shared_ptr<device::Device>(&device, [](device::Device*) {})),
-                           std::make_shared<const formula::BoundMap>(Formula("(x, x*z)"), std::vector{x, z}, std::vector<FormulaParameter>(),
-                                                                     finished, 1000),
-                           1000, 1000);
+  formula::PlannedOperator(
+      samesum::Device(std::shared_ptr<device::Device>(&device, [](device::Device*) {})),
+      std::make_shared<const formula::BoundMap>(Formula("(x, x*z)"), std::vector{x, z}, std::vector<FormulaParameter>(), finished, 1000),
+      1000, 1000);
   // In any order.
   const formula::Program integers = formula::resolve(Formula("(n, n, x)").tree(), {n, x}, {});
   const Operator in_any_order{Formula("(gcd(a[0], b[0]), a[1]*b[1] % 1000003, min(a[2], b[2]))")};

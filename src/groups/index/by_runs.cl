@@ -263,7 +263,7 @@ FN uint offsets_behind(GLOBAL const ulong* offsets, uint first, uint last, ulong
 // Adds `count` elements, of which element i has the index indices[i]: each group of work-items `chunk` of them, a multiple of its tiles. With SEGMENTS
 // indices[i] is where segment i begins, and `first_element` the place of the first element. `vectors` says which arrays lie so that loads of 16 bytes
 // may read them. Local memory has the extremes so far of all groups or of none.
-KERNEL FIXED_GROUP(GROUP_SIZE, SQUARES ? 1 : 2)
+KERNEL FIXED_GROUP(GROUP_SIZE, SQUARES ? 2 : 3)
 void sums_by_runs(GLOBAL const VALUE* values, ulong from, long stride, GLOBAL const INDEX* indices, ulong index_from, long index_stride,
                   ulong count, ulong chunk, ulong groups, GLOBAL ulong* planes, GLOBAL uint* others, GLOBAL uint* words, uint rows, uint phase,
                   uint pair, uint square_rows, uint square_phase, uint square_pair, ulong first_element,
@@ -291,7 +291,8 @@ void sums_by_runs(GLOBAL const VALUE* values, ulong from, long stride, GLOBAL co
   const ulong part_end = end < part_begin + part ? end : part_begin + part;
 #if SEGMENTS
   const uint offsets = (uint)groups + 1;
-  uint begun_before = offsets_up_to(indices, 0, offsets, first_element + part_begin);
+  uint begun = offsets_up_to(indices, 0, offsets, first_element + part_begin);  // offsets that are not above the first place of a tile
+  ulong next = begun < offsets ? indices[begun] : ~0UL;
 #else
   uint outside = 0;
   ulong first_outside = count;
@@ -310,19 +311,25 @@ void sums_by_runs(GLOBAL const VALUE* values, ulong from, long stride, GLOBAL co
       for (uint k = 0; k < ITEMS; ++k) x[k] = first + k < part_end ? values[(long)from + (long)(first + k) * stride] : (VALUE)0;
     }
 #if SEGMENTS
-    const ulong last = (part_end - tile < ITEMS * TEAM ? part_end : tile + ITEMS * TEAM) - 1;
-    const uint lowest = offsets_behind(indices, begun_before, offsets, first_element + tile);
-    const uint highest = offsets_behind(indices, lowest, offsets, first_element + last);
-    begun_before = highest;
-    uint begun = offsets_up_to(indices, lowest, highest, first_element + first);
-    ulong next = begun < highest ? indices[begun] : ~0UL;
+    const ulong tile_end = part_end - tile < ITEMS * TEAM ? part_end : tile + ITEMS * TEAM;
+    if (first_element + tile_end <= next && tile_end == tile + ITEMS * TEAM) {  // in one segment
+      const uint all = begun != 0 && begun <= groups ? begun - 1 : NO_GROUP;
 #pragma unroll
-    for (uint k = 0; k < ITEMS; ++k) {
-      if (next <= first_element + first + k) {
-        begun = offsets_behind(indices, begun, highest, first_element + first + k);
-        next = begun < highest ? indices[begun] : ~0UL;
+      for (uint k = 0; k < ITEMS; ++k) group[k] = all;
+    } else {
+      const uint highest = offsets_behind(indices, begun, offsets, first_element + tile_end - 1);
+      uint mine = offsets_up_to(indices, begun, highest, first_element + first);
+      ulong above = mine < highest ? indices[mine] : ~0UL;
+#pragma unroll
+      for (uint k = 0; k < ITEMS; ++k) {
+        if (above <= first_element + first + k) {
+          mine = offsets_behind(indices, mine, highest, first_element + first + k);
+          above = mine < highest ? indices[mine] : ~0UL;
+        }
+        group[k] = first + k < part_end && mine != 0 && mine <= groups ? mine - 1 : NO_GROUP;
       }
-      group[k] = first + k < part_end && begun != 0 && begun <= groups ? begun - 1 : NO_GROUP;
+      begun = highest;
+      next = begun < offsets ? indices[begun] : ~0UL;
     }
 #else
     INDEX index[ITEMS];

@@ -20,15 +20,28 @@ constexpr std::uint32_t kDigitBits = 34, kPlace = 30;         // of by_index.cl;
 constexpr std::uint64_t kAdditions = std::uint64_t{1} << 28;  // for which a digit has room
 constexpr std::uint64_t kLooked = std::uint64_t{1} << 24;     // elements of which a later sample is worth its time
 constexpr std::uint64_t kFirstLooked = 1 << 20;               // and a first one, for runs
-constexpr std::uint32_t kGroupSize = 512, kCpuGroupSize = 16;
+constexpr std::uint32_t kGroupSize = 512, kRunsGroupSize = 256, kCpuGroupSize = 16;
+constexpr std::uint64_t kRunsGroups = 12;  // of a compute unit, which holds three at once: by measurement on an H100
 constexpr std::uint64_t kLocalBytes = 100 << 10, kCpuLocalBytes = 32 << 10, kReservedBytes = 4 << 10;
-constexpr std::uint32_t kSpecials = 4;               // planes behind the digits
+constexpr std::uint32_t kSpecials = 4;                                // planes behind the digits
 constexpr std::uint32_t kVectorsOfValues = 1, kVectorsOfIndices = 2;  // of by_runs.cl
-constexpr std::string_view kRoom = "sums by index";  // the plan that keeps memory
+constexpr std::string_view kRoom = "sums by index";                   // the plan that keeps memory
 constexpr std::uint64_t kMaxKept = std::uint64_t{1} << 28, kLeastOthers = 1 << 16;
 constexpr std::uint32_t kWords = 14;  // OUTSIDE and so on, of digits.h
-enum Word : std::uint8_t { kOutside, kFirstOutside, kTop, kBottom, kSquareTop, kSquareBottom, kGreatest, kUnfit, kChanges, kWrongOffsets, kFirstOffset,
-                           kLastOffset = 12 };
+enum Word : std::uint8_t {
+  kOutside,
+  kFirstOutside,
+  kTop,
+  kBottom,
+  kSquareTop,
+  kSquareBottom,
+  kGreatest,
+  kUnfit,
+  kChanges,
+  kWrongOffsets,
+  kFirstOffset,
+  kLastOffset = 12
+};
 
 // Types whose numbers are added in the same way.
 DType number_kind(DType type) {
@@ -202,10 +215,16 @@ IndexSums DeviceTable::kernels_for(DType type, DType index, bool segments) const
           counts_,
           squares_,
           extrema_,
-          group_size_on(info),
+          segments || runs_ ? std::min(kRunsGroupSize, group_size_on(info)) : group_size_on(info),
           info.is_cpu          ? 1u
           : size_of(type) == 8 ? 4u
                                : 8u};
+}
+
+device::Source DeviceTable::samples_for(DType type, DType index) const {
+  IndexSums what = kernels_for(type, index, false);
+  what.group_size = group_size_on(device_.info());
+  return samples_source(what);
 }
 
 std::uint64_t DeviceTable::room() const noexcept {
@@ -217,7 +236,7 @@ std::uint64_t DeviceTable::room() const noexcept {
 DeviceTable::Geometry DeviceTable::geometry(std::uint64_t count, bool runs) const {
   const DeviceInfo& info = device_.info();
   Geometry shape;
-  shape.group_size = group_size_on(info);
+  shape.group_size = runs ? std::min(kRunsGroupSize, group_size_on(info)) : group_size_on(info);
   const std::uint64_t slot_bytes = 4 * (squares_ ? 10 : 6);
   // NVIDIA's OpenCL launches no kernel that takes all of the 48 KiB that it reports.
   const std::uint64_t room = device_.launch_local_bytes(), usable = room - std::min(room / 8, kReservedBytes);
@@ -243,7 +262,9 @@ DeviceTable::Geometry DeviceTable::geometry(std::uint64_t count, bool runs) cons
   shape.local_bytes = static_cast<std::uint32_t>((slot_bytes * shape.slots + 15) / 16 * 16 + known_bytes);
   const std::uint64_t tile = std::uint64_t{shape.group_size} * kernels_for(kind_, DType::int32, false).items;
   const std::uint64_t tiles = (count + tile - 1) / tile;
-  const std::uint64_t resident = info.is_cpu ? 1 : std::clamp<std::uint64_t>(2 * kLocalBytes / shape.local_bytes, 1, runs ? 4 : 2);
+  const std::uint64_t resident = info.is_cpu ? 1
+                                 : runs      ? kRunsGroups
+                                             : std::clamp<std::uint64_t>(2 * kLocalBytes / shape.local_bytes, 1, 2);
   const std::uint64_t groups = std::clamp<std::uint64_t>(info.compute_units * resident, 1, tiles);
   shape.chunk = (tiles + groups - 1) / groups * tile;
   shape.groups = static_cast<std::uint32_t>((count + shape.chunk - 1) / shape.chunk);
@@ -286,8 +307,8 @@ std::uint32_t DeviceTable::Digits::place_pair(std::uint64_t greatest, bool fresh
   return pair;
 }
 
-// Clears the table where it is new; looks where the elements lie and, if `indices` are given, whether sums are best made run by run. With `read` the
-// caller has launched what changes words, too.
+// Clears the table where it is new; looks where the elements lie and, if `indices` are given, whether sums are best made run by run. With
+// `read` the caller has launched what changes words, too.
 DeviceTable::Seen DeviceTable::look(const device::Run& values, DType type, const device::Run* indices, DType index_type, bool read) {
   if (!cleared_) clear();
   constexpr std::uint64_t kSample = std::uint64_t{1} << 14;
@@ -305,7 +326,7 @@ DeviceTable::Seen DeviceTable::look(const device::Run& values, DType type, const
   Seen seen{};
   static_assert(seen.size() == kWords - kGreatest);
   if (!for_runs && !for_pair && !read) return seen;
-  const device::Source source = samples_source(kernels_for(type, index_type, false));
+  const device::Source source = samples_for(type, index_type);
   if (for_runs) {
     const auto [from, stride] = place(*indices, index_type);
     const device::Argument arguments[] = {indices->memory, from, stride, indices->count, indices->count / kSample, words_};
@@ -355,7 +376,8 @@ void DeviceTable::launch(const IndexSums& what, const device::Source& source, co
       return run.stride == static_cast<std::int64_t>(size) && what.items * size % 16 == 0 &&
              (device_.misalignment(run.memory) + run.offset) % 16 == 0;
     };
-    const std::uint32_t vectors = (in_vectors(values, element) ? kVectorsOfValues : 0) | (in_vectors(indices, index) ? kVectorsOfIndices : 0);
+    const std::uint32_t vectors =
+        (in_vectors(values, element) ? kVectorsOfValues : 0) | (in_vectors(indices, index) ? kVectorsOfIndices : 0);
     arguments.insert(arguments.end(), {first, vectors});
   } else {
     arguments.insert(arguments.end(), {shape.slots, shape.copies});
@@ -423,7 +445,7 @@ DeviceTable::Outside DeviceTable::add(const Array& values, const Array& indices,
   // What was added before cannot be told from what is added now: so indices are looked at first.
   if (!ignore_outside && !fresh_) {
     collect();
-    const device::Kernel kernel = device::build(device_, samples_source(kernels_for(values.type(), indices.type(), false)), "first_outside");
+    const device::Kernel kernel = device::build(device_, samples_for(values.type(), indices.type()), "first_outside");
     const auto bytes = static_cast<std::int64_t>(size_of(indices.type()));
     for (std::uint64_t first = 0; first < size; first += most) {
       const std::uint64_t count = std::min(most, size - first);
@@ -496,8 +518,7 @@ bool DeviceTable::add_segments_there(const Array& values, const Array& offsets) 
   const device::Lock lock(device_.mutex());
   if (!cleared_) clear();
   const device::Argument arguments[] = {run->memory, run->offset / 8, run->count, values.size(), words_};
-  const IndexSums what = kernels_for(values.type(), offsets.type(), false);
-  walk(device::build(device_, samples_source(what), "offsets_seen"), run->count, arguments);
+  walk(device::build(device_, samples_for(values.type(), offsets.type()), "offsets_seen"), run->count, arguments);
   const Seen seen = look(elements.part(0, std::min(elements.most(), values.size()), lock), values.type(), nullptr, offsets.type(), true);
   if (seen[kWrongOffsets - kGreatest] != 0) return false;
   const auto offset_at = [&](std::size_t word) { return std::uint64_t{seen[word + 1 - kGreatest]} << 32 | seen[word - kGreatest]; };

@@ -30,7 +30,8 @@ struct IndexSums {
   bool counts = true, squares = false, extrema = false;
   std::uint32_t group_size = 512, items = 8;
 };
-/// How kernels find the index of an element: as a function of a sample (INDEX_OF of by_index.cl, in one of the files), of the type `Sample`.
+/// How kernels find the index of an element: as a function of a sample (INDEX_OF of by_index.cl, in one of the files), of the type
+/// `Sample`.
 struct Indexing {
   std::vector<std::string_view> files;
   std::vector<std::pair<std::string, std::string>> defines;
@@ -43,8 +44,8 @@ device::Source samples_source(IndexSums what);
 /// Kernels "clear_words", "carry_digits", "round_sums".
 device::Source digits_source(const IndexSums& what);
 
-/// Sums of elements, and their squares, counts and extremes where these are wanted, in integers: so they do not depend on the order of additions.
-/// Functions take the device's mutex.
+/// Sums of elements, and their squares, counts and extremes where these are wanted, in integers: so they do not depend on the order of
+/// additions. Functions take the device's mutex.
 class DeviceTable {
  public:
   /// None where the device cannot add into so many groups: without kernels or 64-bit atomics, or with too little memory.
@@ -67,8 +68,8 @@ class DeviceTable {
   void add(const device::Run& values, DType type, const device::Run& indices, DType index_type, const Indexing* indexing);
   /// Adds the elements from each offset to the next to a group. Offsets are right.
   void add_segments(const Array& values, std::span<const std::uint64_t> offsets);
-  /// The same of offsets in the device's memory, as many as groups and one; they are looked at there. False where nothing was added: they are not
-  /// adjacent numbers of 64 bits, or not right.
+  /// The same of offsets in the device's memory, as many as groups and one; they are looked at there. False where nothing was added: they
+  /// are not adjacent numbers of 64 bits, or not right.
   bool add_segments_there(const Array& values, const Array& offsets);
 
   /// The rounded sums, float64 or 64-bit integers: to host memory, or to neighbouring elements on a device. False where that is another
@@ -101,11 +102,13 @@ class DeviceTable {
   std::uint32_t extrema_row() const noexcept;
   void merge_extremes(Table& to, std::uint64_t group, std::uint64_t least, std::uint64_t greatest) const;
   IndexSums kernels_for(DType type, DType index, bool segments) const;
+  device::Source samples_for(DType type, DType index) const;
   Geometry geometry(std::uint64_t count, bool runs) const;
   // What the host reads of `words` before a launch, from GREATEST on.
   using Seen = std::array<std::uint32_t, 8>;
   Seen look(const device::Run& values, DType type, const device::Run* indices, DType index_type, bool read = false);
-  void add_segments(Parts& elements, DType type, const device::Run& offsets, std::uint64_t begin, std::uint64_t end, const device::Lock& lock);
+  void add_segments(Parts& elements, DType type, const device::Run& offsets, std::uint64_t begin, std::uint64_t end,
+                    const device::Lock& lock);
   std::uint64_t room() const noexcept;
   // Adds up to room() elements.
   void launch(const IndexSums& what, const device::Source& source, const device::Run& values, const device::Run& indices,
@@ -127,8 +130,8 @@ class DeviceTable {
   device::Memory planes_, others_, words_;
   device::Source digits_source_;
   bool fresh_ = true, cleared_ = false, launched_ = false;
-  bool runs_ = false;    // whether most indices are equal to the next one
-  bool looked_ = false;  // at the elements of the next launch
+  bool runs_ = false;          // whether most indices are equal to the next one
+  bool looked_ = false;        // at the elements of the next launch
   std::uint64_t pending_ = 0;  // elements since carries were propagated
 };
 
