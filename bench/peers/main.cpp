@@ -74,11 +74,11 @@ void run(const Options& options) {
     const samesum::bench::Data data(samesum::bench::parse_data_kind(options.data), samesum::parse_dtype(options.type),
                                     std::uint64_t{1} << power);
     const std::vector<std::byte> permuted = permute(data.view());
-    samesum::Tuning element_by_element;
-    element_by_element.variant = "exact_digits";
+    samesum::Options element_by_element{.device = samesum::Device::open("cpu")};
+    element_by_element.tuning.variant = "exact_digits";
     const Problem problem{data.view(),
                           {permuted.data(), data.view().size(), data.view().type()},
-                          samesum::accumulate(data.view(), on(samesum::Device::open("cpu"), element_by_element))};
+                          samesum::accumulate(data.view(), element_by_element)};
     const std::vector<Row> rows = measure_all(problem, options);
     print_table(rows, problem, options.data);
     rounds.push_back(to_json(rows, problem, options.data));
