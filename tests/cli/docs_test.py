@@ -374,8 +374,8 @@ class Snippets(unittest.TestCase):
         return f'{declared}require(static_cast<double>({found[2] or found[3]}), {found[4]}, R"line({line})line");'
 
 
-@unittest.skipUnless(shutil.which("doxygen"), "doxygen is not installed")
 class Headers(unittest.TestCase):
+    @unittest.skipUnless(shutil.which("doxygen"), "doxygen is not installed")
     def test_every_function_has_its_comment(self):
         """Public functions are documented, each by itself or as an overload right below one that is. Operators and constructors say what they are."""
         with tempfile.TemporaryDirectory() as folder:
@@ -393,6 +393,17 @@ class Headers(unittest.TestCase):
             while above and above[-1].strip() and not re.search(rf"\b{name}\s*\(", above[-1]):
                 above.pop()
             self.assertTrue(above and above[-1].strip(), f"{path}:{line}: {signature} has no comment")
+
+
+    def test_every_c_function_has_its_comment(self):
+        """Each stands below a comment, or in a block of functions that begins with one."""
+        headers = sorted((SOURCE / "include/samesum/c").glob("*.h"))
+        self.assertGreater(len(headers), 5)
+        for header in headers:
+            for block in re.split(r"\n\s*\n", header.read_text(encoding="utf-8")):
+                functions = re.search(r"^SAMESUM_C_API .*", block, re.M)
+                if functions:
+                    self.assertIn("*/", block[:functions.start()] + functions[0], f"{header.name}: {functions[0]}")
 
 
 @unittest.skipUnless((SOURCE / "docs").exists(), "the tasks are documents of a checkout")

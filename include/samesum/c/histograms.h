@@ -13,6 +13,7 @@ extern "C" {
 typedef struct samesum_bins samesum_bins;
 typedef struct samesum_histogram samesum_histogram;
 
+/* `count` bins of one width, or of one ratio, from low to high. All bins are freed by samesum_bins_free(). */
 SAMESUM_C_API samesum_status samesum_bins_even(double low, double high, uint64_t count, samesum_bins** bins);
 SAMESUM_C_API samesum_status samesum_bins_logarithmic(double low, double high, uint64_t count, samesum_bins** bins);
 /* Ascending; bin i is from edges[i] to edges[i + 1], the last edge belongs to the last bin. */
@@ -27,8 +28,10 @@ SAMESUM_C_API uint64_t samesum_bins_count(const samesum_bins* bins);
 SAMESUM_C_API const double* samesum_bins_edges(const samesum_bins* bins); /* count + 1, valid as long as the handle */
 SAMESUM_C_API void samesum_bins_free(samesum_bins* bins);
 
+/* The number of elements in each bin, in host or device memory. O(n). It is freed by samesum_histogram_free(). */
 SAMESUM_C_API samesum_status samesum_histogram_of(const samesum_array* array, const samesum_bins* bins, const samesum_options* options,
                                                   samesum_histogram** histogram);
+/* Adds the counts of a histogram over the same bins. */
 SAMESUM_C_API samesum_status samesum_histogram_merge(samesum_histogram* histogram, const samesum_histogram* other);
 /* One for each bin, valid until the histogram changes. */
 SAMESUM_C_API const uint64_t* samesum_histogram_counts(const samesum_histogram* histogram, uint64_t* count);

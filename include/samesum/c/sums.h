@@ -12,13 +12,18 @@ extern "C" {
 
 typedef struct samesum_accumulator samesum_accumulator;
 
+/* The sum of nothing, +0.0. It is freed by samesum_accumulator_free(). */
 SAMESUM_C_API samesum_status samesum_accumulator_new(samesum_accumulator** accumulator);
+/* Adds all elements of an array, or one number: O(n), without rounding. */
 SAMESUM_C_API samesum_status samesum_accumulator_add(samesum_accumulator* accumulator, const samesum_array* array,
                                                      const samesum_options* options);
 SAMESUM_C_API samesum_status samesum_accumulator_add_number(samesum_accumulator* accumulator, double number);
+/* Adds all that was added to another one. */
 SAMESUM_C_API samesum_status samesum_accumulator_merge(samesum_accumulator* accumulator, const samesum_accumulator* other);
+/* The exact sum, rounded once to the nearest double; or of integers the integer, with its type. */
 SAMESUM_C_API samesum_status samesum_accumulator_round(const samesum_accumulator* accumulator, double* result);
 SAMESUM_C_API samesum_status samesum_accumulator_value(const samesum_accumulator* accumulator, samesum_value* result);
+/* The number of elements that were added, NaNs included. */
 SAMESUM_C_API uint64_t samesum_accumulator_count(const samesum_accumulator* accumulator);
 /* Words that merge by addition: the sums, word by word as plain integers, of up to 2^20 accumulators' words are those of the merged one. */
 #define SAMESUM_ACCUMULATOR_WORDS 82
@@ -30,15 +35,21 @@ SAMESUM_C_API samesum_status samesum_accumulator_serialize(const samesum_accumul
 SAMESUM_C_API samesum_status samesum_accumulator_deserialize(const void* bytes, size_t size, samesum_accumulator** accumulator);
 SAMESUM_C_API void samesum_accumulator_free(samesum_accumulator* accumulator);
 
-/* Exact sums of products, likewise: dot products of parts. */
+/* Exact sums of products: dot products of parts. The functions are as those of the same names above. */
 typedef struct samesum_products samesum_products;
 
+/* The sum of no products, +0.0. */
 SAMESUM_C_API samesum_status samesum_products_new(samesum_products** products);
+/* Adds the products a[i] * b[i] of two arrays of one shape, exactly. */
 SAMESUM_C_API samesum_status samesum_products_add(samesum_products* products, const samesum_array* a, const samesum_array* b,
                                                   const samesum_options* options);
+/* Adds all that was added to another one. */
 SAMESUM_C_API samesum_status samesum_products_merge(samesum_products* products, const samesum_products* other);
+/* The exact sum, rounded once to the nearest double. */
 SAMESUM_C_API samesum_status samesum_products_round(const samesum_products* products, double* result);
+/* The number of products that were added. */
 SAMESUM_C_API uint64_t samesum_products_count(const samesum_products* products);
+/* Words that merge by addition, and the serialized form: as those of accumulators. */
 #define SAMESUM_PRODUCTS_WORDS 143
 SAMESUM_C_API samesum_status samesum_products_words(const samesum_products* products, int64_t words[SAMESUM_PRODUCTS_WORDS]);
 SAMESUM_C_API samesum_status samesum_products_from_words(const int64_t words[SAMESUM_PRODUCTS_WORDS], samesum_products** products);
