@@ -48,7 +48,7 @@ Use use_of(const Record& row) {
     case Operation::dot_in_bins:
       return {ops::dot, true, Operation::small_dot};
     case Operation::count:
-      return {Fields{.extrema = false, .sum = false, .nonzeros = true}, false, {}};
+      return {Fields{.extrema = false, .sum = false, .squares = false, .nonzeros = true}, false, {}};
   }
   return {ops::sum, false, {}};
 }

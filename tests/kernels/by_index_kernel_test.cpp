@@ -37,12 +37,13 @@ namespace samesum::dialect::by_key {
 #define COUNTS 1
 #define SQUARES 1
 #define EXTREMA 1
-// clang-format off: the order matters
+// The order of these files matters.
+// clang-format off
 #include "exact/exact.h"
-#include "groups/index/by_index.cl"
-#include "groups/index/digits.cl"
 #include "groups/index/digits.h"
 #include "groups/index/shares.h"
+#include "groups/index/by_index.cl"
+#include "groups/index/digits.cl"
 // clang-format on
 }  // namespace samesum::dialect::by_key
 #undef COUNTS
@@ -56,11 +57,12 @@ namespace samesum::dialect::by_sorted_key {
 #define COUNTS 1
 #define SQUARES 0
 #define EXTREMA 0
-// clang-format off: the order matters
+// The order of these files matters.
+// clang-format off
 #include "exact/exact.h"
+#include "groups/index/shares.h"
 #include "groups/index/by_runs.cl"
 #include "groups/index/digits.cl"
-#include "groups/index/shares.h"
 // clang-format on
 }  // namespace samesum::dialect::by_sorted_key
 #undef FLOATS
@@ -86,11 +88,12 @@ namespace samesum::dialect::by_segment {
 #define COUNTS 0
 #define SQUARES 0
 #define EXTREMA 0
-// clang-format off: the order matters
+// The order of these files matters.
+// clang-format off
 #include "exact/exact.h"
+#include "groups/index/shares.h"
 #include "groups/index/by_runs.cl"
 #include "groups/index/digits.cl"
-#include "groups/index/shares.h"
 // clang-format on
 }  // namespace samesum::dialect::by_segment
 #pragma GCC diagnostic pop

@@ -43,7 +43,8 @@ namespace samesum::dialect::of_floats {
 #define NARROW 0
 #define SEGMENTS 0
 #define ITEMS 8
-// clang-format off: the order matters
+// The order of these files matters.
+// clang-format off
 #include "groups/expansion.h"
 #include "scan/device/exact_pair.h"
 #include "scan/device/prefix.h"
@@ -78,7 +79,8 @@ namespace samesum::dialect::of_floats_to_floats {
 #define NARROW 1
 #define SEGMENTS 0
 #define ITEMS 32
-// clang-format off: the order matters
+// The order of these files matters.
+// clang-format off
 #include "groups/expansion.h"
 #include "scan/device/exact_pair.h"
 #include "scan/device/prefix.h"
@@ -113,7 +115,8 @@ namespace samesum::dialect::of_floats_in_segments {
 #define NARROW 1
 #define SEGMENTS 1
 #define ITEMS 4
-// clang-format off: the order matters
+// The order of these files matters.
+// clang-format off
 #include "groups/expansion.h"
 #include "scan/device/exact_pair.h"
 #include "scan/device/prefix.h"
@@ -155,7 +158,8 @@ namespace samesum::dialect::of_doubles {
 #define NARROW 0
 #define SEGMENTS 0
 #define ITEMS 2
-// clang-format off: the order matters
+// The order of these files matters.
+// clang-format off
 #include "groups/expansion.h"
 #include "scan/device/exact_pair.h"
 #include "scan/device/prefix.h"
@@ -186,7 +190,8 @@ namespace samesum::dialect::of_integers {
 #define ELEMENT long
 #define RESULT long
 #define SIGNED 1
-// clang-format off: the order matters
+// The order of these files matters.
+// clang-format off
 #include "scan/device/prefix.h"
 #include "scan/device/group.h"
 #include "scan/device/stage.h"
