@@ -98,7 +98,9 @@ void print_csv(Output& out, const CompareOptions& options, const PlainSums& plai
 int run(Output& out, const CompareOptions& options) {
   options.result.check();
   const std::string& name = options.input.files.front();
-  std::unique_ptr<Source> source = options.input.open(name);
+  Input input = options.input;
+  input.mapped = true;
+  std::unique_ptr<Source> source = input.open(name);
   std::shared_ptr<Spool> numbers;  // for a text, whose integers must be converted to doubles
   if (!source->type()) {
     numbers = std::make_shared<Spool>(*source);

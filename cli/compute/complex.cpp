@@ -36,7 +36,7 @@ struct ComplexResult {
 
 std::unique_ptr<Source> open_complex(const Input& input, const std::string& file) {
   InputOptions how = input.options();
-  how.complex = true;
+  how.complex = how.mapped = true;
   return open_table(file, how);
 }
 

@@ -28,6 +28,7 @@ namespace {
 
 std::unique_ptr<Source> open_as_one_type(const std::string& name, InputOptions options) {
   options.text.integers = false;
+  options.mapped = true;
   return open_source(name, options);
 }
 

@@ -124,6 +124,7 @@ InputOptions Input::options() const {
   options.text.in_order = in_order || !keys.empty();
   options.threads = threads;
   options.allow_empty = allow_empty;
+  options.mapped = mapped;
   return options;
 }
 
@@ -215,7 +216,8 @@ std::vector<NamedSource> Input::sources() const {
 
 std::uint64_t Input::resident_bytes() const {
   if (!map.empty()) return 0;  // values come chunk by chunk
-  const InputOptions how = options();
+  InputOptions how = options();
+  how.mapped = true;  // which takes no memory
   std::uint64_t bytes = 0;
   for (const std::string& file : files) {
     if (!is_stream(file)) bytes += open(file, how)->resident_bytes();
@@ -225,8 +227,9 @@ std::uint64_t Input::resident_bytes() const {
 
 bool Input::all_resident() const {
   if (!map.empty()) return false;
-  return std::ranges::all_of(
-      files, [&, how = options()](const std::string& file) { return !is_stream(file) && open(file, how)->resident_bytes() != 0; });
+  InputOptions how = options();
+  how.mapped = true;
+  return std::ranges::all_of(files, [&](const std::string& file) { return !is_stream(file) && open(file, how)->resident_bytes() != 0; });
 }
 
 CLI::Option* add_files(CLI::App& command, Input& input, const std::string& description) {

@@ -50,6 +50,7 @@ struct Input {
   std::vector<std::string> parameters = {};  ///< of the formula: "h=0.5"
   bool reproducible = false;                 ///< of the formula: FormulaMath::fixed
   bool any_order = false;                    ///< the order of an array's elements does not matter
+  bool mapped = false;                       ///< a file that can be mapped is, though it be larger than the memory: InputOptions::mapped
   Tables tables = Tables::one_column;
   bool in_order = false;  ///< numbers of a text in order: for results that depend on indices
 

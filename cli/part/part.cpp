@@ -52,6 +52,7 @@ class MappedInputs {
   MappedInputs(const Input& input, bool by_index) {
     Input how = input;
     how.any_order = !by_index;
+    how.mapped = true;
     how.in_order = by_index;
     if (!input.nodata.empty() || !input.map.empty() || !input.columns.empty() || input.all_columns) {
       refuse("--part and --checkpoint divide arrays as they lie in files: leave out --nodata, --map and --column");

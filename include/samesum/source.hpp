@@ -79,6 +79,7 @@ struct InputOptions {
   TextOptions text = {};                    ///< the input is text, if any of these but `integers`, `in_order` and `table` is set
   std::uint32_t threads = 0;                ///< to read and convert; 0: one for each core, 16 at most
   bool complex = false;                     ///< complex numbers of .npy files are taken, as parts: see Source::complex()
+  bool mapped = false;                      ///< a file that can be mapped into memory is, however large: see open_source()
   bool allow_empty = false;                 ///< an empty input, or a text without numbers, has no elements, and is not an error
 };
 
@@ -155,6 +156,9 @@ class Source {
 /// binary. A .npy or raw file in this machine's byte order is mapped into memory: one chunk, no copy. Anything else takes bounded memory
 /// (under 64 MiB, more if lines of tables are longer than 256 KiB), whatever its size, and is read and converted in other threads while
 /// the caller processes a chunk.
+///
+/// A file that is larger than the memory, as the system and control groups limit it, is not mapped, unless `options.mapped` is set or it has
+/// an array in Fortran order: its chunks are read ahead past the page cache, in about 25 MB, at the speed of the storage.
 ///
 /// Data compressed by gzip or zstd are decompressed while reading (zstd's window takes up to 128 MiB more). They are recognized by their
 /// first bytes; raw numbers also by a name that ends in .gz or .zst. "z.npz:name" is the array `name` of an .npz file, or any file in a zip

@@ -4,11 +4,22 @@
 #include "core/view.hpp"
 
 #include <samesum/options.hpp>
+#include <samesum/source.hpp>
 
 #include <algorithm>
 #include <cstdint>
+#include <vector>
 
 namespace samesum::core {
+
+/// The bytes of all elements of `source`, where that is known before they are read; else 0.
+inline std::uint64_t known_bytes(const Source& source) {
+  if (source.resident_bytes() != 0 || !source.type()) return source.resident_bytes();
+  const std::vector<std::uint64_t> shape = source.shape();
+  std::uint64_t bytes = shape.empty() ? 0 : size_of(*source.type());
+  for (const std::uint64_t extent : shape) bytes *= extent;
+  return bytes;
+}
 
 class ProgressParts {
  public:

@@ -169,7 +169,7 @@ Histogram histogram(Source& source, const Bins& bins, const Options& options) {
   const Device device = device::device_for(source, options);
   source.allow_any_order();
   Histogram total(bins);
-  core::ProgressParts progress(options, source.resident_bytes(), device.info().has(Capability::kernels));
+  core::ProgressParts progress(options, core::known_bytes(source), device.info().has(Capability::kernels));
   if (source.type() && !binning::by_formula_value(bins, *source.type())) {
     if (std::optional<Histogram> counted = count_terms(source, bins, device, options)) return *counted;
   }

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <string_view>
+#include <utility>
 
 namespace samesum::io {
 namespace {
@@ -102,11 +103,18 @@ bool FileStream::unchanged() const noexcept {
          now.st_mtim.tv_nsec == modified_.tv_nsec;
 }
 
-std::size_t FileStream::read_at(std::uint64_t offset, std::span<std::byte> into) const {
+void FileStream::read_directly() noexcept { fcntl(descriptor_, F_SETFL, fcntl(descriptor_, F_GETFL) | O_DIRECT); }
+
+std::size_t FileStream::read_at(std::uint64_t offset, std::span<std::byte> into, std::size_t least) const {
   std::size_t filled = 0;
-  while (filled < into.size()) {
+  bool maybe_direct = true;
+  while (filled < least) {
     const ssize_t count = pread(descriptor_, into.data() + filled, into.size() - filled, static_cast<off_t>(offset + filled));
     if (count < 0 && errno == EINTR) continue;
+    if (count < 0 && errno == EINVAL && std::exchange(maybe_direct, false)) {  // a direct read that the file system does not take
+      fcntl(descriptor_, F_SETFL, fcntl(descriptor_, F_GETFL) & ~O_DIRECT);
+      continue;
+    }
     if (count < 0) fail_with_errno(name(), "cannot be read", errno);
     if (count == 0) break;
     filled += static_cast<std::size_t>(count);

@@ -61,8 +61,15 @@ class FileStream final : public ByteStream {
   std::uint64_t size() const noexcept override { return size_; }
   bool unchanged() const noexcept override;
 
-  /// Requires a regular file: fills `into` from byte `offset` on; fewer bytes at the file's end. Does not move the read position.
-  std::size_t read_at(std::uint64_t offset, std::span<std::byte> into) const;
+  /// Requires a regular file: fills `into` from byte `offset` on; fewer bytes at the file's end. Does not move the read position. Any number
+  /// of threads may call it at the same time.
+  std::size_t read_at(std::uint64_t offset, std::span<std::byte> into) const { return read_at(offset, into, into.size()); }
+  /// The same, for at least `least` bytes unless the file ends before.
+  std::size_t read_at(std::uint64_t offset, std::span<std::byte> into, std::size_t least) const;
+  /// Reads from now on past the page cache (O_DIRECT), where the file system can: to call before any other thread uses the file. read_at()
+  /// then takes offsets, addresses and sizes that are multiples of kDirectAlignment; with others it goes on through the page cache.
+  void read_directly() noexcept;
+  static constexpr std::size_t kDirectAlignment = 4096;  // the largest block of a disk
   /// Requires a regular file and no peek() before: read() then gives `count` bytes from `offset` on.
   void select(std::uint64_t offset, std::uint64_t count);
 

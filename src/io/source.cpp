@@ -1,8 +1,10 @@
 // Opening the source for an input.
 #include <samesum/source.hpp>
 
+#include "core/available_memory.hpp"
 #include "core/float_environment.hpp"
 #include "io/array_source.hpp"
+#include "io/direct_source.hpp"
 #include "io/npy.hpp"
 #include "io/open_stream.hpp"
 #include "io/recognize.hpp"
@@ -72,6 +74,13 @@ std::unique_ptr<Source> open(const std::string& path, const InputOptions& option
   const auto refuse = [&](std::string_view message) { throw Error(ErrorKind::usage, fmt::format("{}: {}", stream->name(), message)); };
   const std::span<const std::byte> start = stream->peek(io::kRecognizedBytes);
   const bool file = stream->regular() && path != "-";  // standard input may be redirected from the middle of a file
+  const auto in_file = [&](ArrayFile array, std::string_view format) {
+    auto* const opened = dynamic_cast<io::FileStream*>(stream.get());
+    const bool in_chunks = opened != nullptr && !options.mapped && !array.fortran_order() && array.bytes() > core::available_memory();
+    if (!in_chunks) return io::mapped_source(std::move(array), format);
+    static_cast<void>(stream.release());
+    return io::direct_source(std::unique_ptr<io::FileStream>(opened), std::move(array), format);
+  };
 
   if (start.empty() && !options.allow_empty) {
     std::error_code error;
@@ -101,11 +110,11 @@ std::unique_ptr<Source> open(const std::string& path, const InputOptions& option
                          npy.big_endian ? "big-endian " : "", name_of(npy.type), options.raw->big_endian ? "big-endian " : "",
                          name_of(options.raw->type)));
     }
-    if (file && !npy.big_endian) return io::mapped_source(npy.complex ? ArrayFile::of_complex(path) : ArrayFile(path), "npy");
+    if (file && !npy.big_endian) return in_file(npy.complex ? ArrayFile::of_complex(path) : ArrayFile(path), "npy");
     return io::npy_source(std::move(stream), std::move(npy));
   }
   if (options.raw) {
-    if (file && !options.raw->big_endian) return io::mapped_source(ArrayFile(path, options.raw->type, part), "raw");
+    if (file && !options.raw->big_endian) return in_file(ArrayFile(path, options.raw->type, part), "raw");
     return io::raw_source(std::move(stream), *options.raw, part);
   }
   if (const std::optional<std::string> other = io::other_format(start)) refuse(*other);

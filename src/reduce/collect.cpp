@@ -183,7 +183,7 @@ std::vector<Statistics> collect_columns(Source& source, const Fields& fields, co
   const core::DefaultFloatEnvironment environment;
   std::vector<Statistics> all;
   core::Reports reports(options.report);
-  core::ProgressParts progress(options, source.resident_bytes());
+  core::ProgressParts progress(options, core::known_bytes(source));
   Options of_part = progress.of_chunk(device::on(device::device_for(source, options), options));
   const auto collect_part = [&](const Array& part) {
     of_part.report = reports.next();
@@ -298,7 +298,7 @@ ProductAccumulator dot(Source& a, Source& b, const Options& options) {
   }
   ProductAccumulator total;
   core::Reports reports(options.report);
-  core::ProgressParts progress(options, a.resident_bytes() + b.resident_bytes());
+  core::ProgressParts progress(options, core::known_bytes(a) + core::known_bytes(b));
   Options of_part = progress.of_chunk(device::on(
       a.device() ? device::device_for(a, options) : device::device_for(a.resident_bytes() + b.resident_bytes(), options), options));
   const auto add_part = [&](const Array& left, const Array& right) {

@@ -19,7 +19,7 @@ namespace samesum {
 
 std::vector<Accumulator> accumulate_columns(Source& source, const Options& options) {
   const core::DefaultFloatEnvironment environment;
-  core::ProgressParts progress(options, source.resident_bytes());
+  core::ProgressParts progress(options, core::known_bytes(source));
   Options of_chunk = progress.of_chunk(device::on(device::device_for(source, options), options));
   source.allow_any_order();
   std::vector<Accumulator> totals;

@@ -91,7 +91,8 @@ void check_ranges(const formula::Program& program, const std::vector<FormulaInpu
   const std::size_t count = shape.empty() ? 1 : shape[0];
   formula::Evaluator one(program, parameters), other(general, parameters);
   const auto failed = one.run(columns, 0, count), also = other.run(columns, 0, count);
-  if (failed.has_value() != also.has_value() || (failed && (failed->position != also->position || failed->faults != also->faults)))
+  // Where all is checked, a number that came of a failure may fail again, in an operation that no other number can reach.
+  if (failed.has_value() != also.has_value() || (failed && (failed->position != also->position || (failed->faults & ~also->faults) != 0)))
     throw test::Mismatch(fmt::format("'{}' fails with its ranges or without, but not both", text));
   if (failed) return;
   for (std::size_t r = 0; r < program.results.size(); ++r) {

@@ -1,5 +1,7 @@
 // Arrays as streams and with bytes swapped: the same elements as in a mapped file.
+#include "core/available_memory.hpp"
 #include "io/array_source.hpp"
+#include "io/direct_source.hpp"
 
 #include <samesum/error.hpp>
 #include <samesum/histogram.hpp>
@@ -227,6 +229,112 @@ TEST_F(Sources, GiveArraysByIndexUnlessAnyOrderWillDo) {
   const std::optional<Array> whole = source->next();
   ASSERT_TRUE(whole);
   EXPECT_EQ(std::memcmp(whole->data(), memory, sizeof memory), 0);
+}
+
+// All bytes that `source` gives.
+std::string contents(Source& source) {
+  std::string all;
+  while (const std::optional<Array> chunk = source.next()) all.append(static_cast<const char*>(chunk->data()), chunk->bytes());
+  return all;
+}
+
+std::unique_ptr<Source> read_directly(const std::string& path, DType type, const ArrayFile::Part& part = {}) {
+  return io::direct_source(std::make_unique<io::FileStream>(path), ArrayFile(path, type, part), "raw");
+}
+
+// Chunks of 4 MiB, whatever the first element's place in the file.
+TEST_F(Sources, ReadDirectlyGiveAllBytesInOrder) {
+  constexpr std::size_t kChunk = std::size_t{4} << 20;
+  const std::string data = random_bytes(7 * kChunk + 4097);
+  const std::string path = write(data);
+  for (const std::size_t size : {std::size_t{0}, std::size_t{1}, std::size_t{4095}, kChunk - 1, kChunk, kChunk + 1, 7 * kChunk}) {
+    for (const std::size_t offset : {0, 1, 100, 4095, 4096, 4097}) {
+      const auto source = read_directly(path, DType::uint8, {offset, size});
+      ASSERT_EQ(contents(*source), data.substr(offset, size)) << offset << " " << size;
+      EXPECT_EQ(source->bytes_read(), size);
+      EXPECT_FALSE(source->next());
+    }
+  }
+  EXPECT_EQ(contents(*read_directly(path, DType::uint8)), data);
+  EXPECT_TRUE(read_directly(path, DType::uint8)->next()) << "given up while others read ahead";
+  const std::string array = write(npy("<f8", data.size() / 8, data.substr(0, data.size() / 8 * 8)));
+  const auto source = io::direct_source(std::make_unique<io::FileStream>(array), ArrayFile(array), "npy");
+  EXPECT_EQ(source->shape(), ArrayFile(array).shape());
+  EXPECT_EQ(source->resident_bytes(), 0u);
+  const Device cpu = Device::open("cpu");
+  EXPECT_EQ(collect(*source, {}, {.device = cpu}), collect(ArrayFile(array).array(), {}, {.device = cpu}));
+}
+
+TEST_F(Sources, ReadDirectlyNoticeWhatChanges) {
+  const std::string path = write(std::string(std::size_t{64} << 20, 'a'));
+  const auto refused = [](Source& source) -> std::string {
+    try {
+      contents(source);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::usage);
+      return error.what();
+    }
+    return "accepted";
+  };
+  const std::string expected = path + ": was changed while it was being read: run again";
+  auto source = read_directly(path, DType::uint8);
+  ASSERT_TRUE(source->next());
+  fs::resize_file(path, 5000);
+  EXPECT_EQ(refused(*source), expected);
+  source = read_directly(path, DType::uint8);
+  fs::last_write_time(path, fs::last_write_time(path) - std::chrono::hours(1));
+  EXPECT_EQ(refused(*source), expected);
+}
+
+// A direct read that the file system refuses goes through the page cache.
+TEST_F(Sources, ReadDirectlyFromAnyPlaceToAnyAddress) {
+  const std::string data = random_bytes(100000);
+  io::FileStream file(write(data));
+  file.read_directly();
+  std::string found(5001, '\0');
+  EXPECT_EQ(file.read_at(777, std::as_writable_bytes(std::span(found)).subspan(1)), 5000u);
+  EXPECT_EQ(found.substr(1), data.substr(777, 5000));
+  EXPECT_EQ(file.read_at(99999, std::as_writable_bytes(std::span(found))), 1u);
+}
+
+TEST_F(Sources, AreReadDirectlyWhereTheyAreLargerThanTheMemory) {
+  const std::uint64_t memory = core::available_memory();
+  const std::string path = write("a");
+  std::error_code error;
+  if (memory < std::uint64_t{1} << 42) fs::resize_file(path, memory + (std::uint64_t{8} << 30), error);  // sparse: it takes no room
+  if (memory >= std::uint64_t{1} << 42 || error) GTEST_SKIP() << "no file can be made that is larger than the memory";
+  InputOptions options = raw("u1");
+  EXPECT_EQ(open_source(path, options)->next().value().bytes(), std::uint64_t{4} << 20);
+  options.mapped = true;
+  EXPECT_EQ(open_source(path, options)->next().value().bytes(), fs::file_size(path));
+  options.mapped = false;
+  options.count = 1000;
+  EXPECT_EQ(open_source(path, options)->resident_bytes(), 1000u) << "a small part is mapped";
+}
+
+TEST_F(Sources, KnowTheMemoryThatThereIs) {
+  const auto put = [&](const std::string& name, const std::string& text) {
+    fs::create_directories((folder_ / name).parent_path());
+    std::ofstream(folder_ / name) << text;
+  };
+  const auto available = [&] { return core::available_memory(folder_); };
+  EXPECT_EQ(available(), ~std::uint64_t{0});
+  put("proc/meminfo", "MemTotal:       24105000 kB\nMemFree:         1000 kB\nMemAvailable:    4000 kB\nBuffers:          10 kB\n");
+  EXPECT_EQ(available(), 4000u << 10);
+  put("proc/self/cgroup", "0::/user/work\n");
+  put("sys/fs/cgroup/user/work/memory.max", "max\n");
+  EXPECT_EQ(available(), 4000u << 10);
+  put("sys/fs/cgroup/user/memory.max", "3000000\n");
+  EXPECT_EQ(available(), 3000000u) << "of the group above";
+  put("sys/fs/cgroup/user/work/memory.max", "2000000\n");
+  EXPECT_EQ(available(), 2000000u);
+  put("proc/self/cgroup", "0::/not/there\n");
+  put("sys/fs/cgroup/memory.max", "1000000\n");
+  EXPECT_EQ(available(), 1000000u) << "in a container";
+  put("proc/self/cgroup", "9:name=systemd:/\n4:cpu,memory:/a/b\n0::/\n");
+  put("sys/fs/cgroup/memory/a/memory.limit_in_bytes", "500000\n");
+  put("sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n");
+  EXPECT_EQ(available(), 500000u) << "version 1";
 }
 
 // A user-defined source.
