@@ -239,6 +239,10 @@ class FormulaOracle {
     return floating(to, exact.rounded(to));
   }
 
+  // In what the operand of a conversion to `to` is computed: numbers in the text are in the type itself, but a fraction has to be cut off.
+  static Kind converted_in(const Node& node, Kind to) {
+    return node.kind == Kind::whole || (node.kind == Kind::real && is_float(to)) ? to : alone(node.kind);
+  }
   // Of a node in a type: what takes the type of others is computed in it whole.
   Value in(const Node& node, Kind type, const Names& names) const {
     const Kind own = node.kind == Kind::whole || node.kind == Kind::real ? type : node.kind;
@@ -271,7 +275,7 @@ class FormulaOracle {
     const bool own = compares(word) || is_one_of(word, {"isnan", "clz", "popcount"});
     const Kind of = word == "!"                                                                                    ? Kind::boolean
                     : own                                                                                          ? alone(joined(node))
-                    : is_one_of(word, {"int64", "uint64", "float32", "float64"})                                   ? alone(node.of[0]->kind)
+                    : is_one_of(word, {"int64", "uint64", "float32", "float64"})                                   ? converted_in(*node.of[0], type)
                     : is_one_of(word, {"&", "|", "~", "xor", "gcd", "mulmod", "<<", ">>"}) && is_float(type) ? Kind::int64
                                                                                                                    : type;
     std::vector<Value> values;
@@ -297,8 +301,9 @@ class FormulaOracle {
   }
 
   Value power(const Value& base, int exponent, Kind type) const {
-    if (base.failed) return base;
     const int n = std::abs(exponent);
+    if (n == 0) return converted({Kind::int64, 1, 0, false}, type);  // of anything: the base is not used
+    if (base.failed) return base;
     const auto times = [&](const Value& a, const Value& b) {
       if (a.failed || b.failed) return failure(type);
       return is_float(type) ? of_floats("*", {a, b}, type) : of_integers("*", {a, b}, type);
