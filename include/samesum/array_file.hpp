@@ -52,7 +52,7 @@ class ArrayFile {
   /// dimensions are larger than 1. open_source() gives the elements of such an array in C order.
   bool fortran_order() const noexcept { return fortran_order_; }
 
-  /// Where the first element lies in the file, in bytes.
+  /// The offset of the first element in the file, in bytes.
   std::uint64_t offset() const noexcept { return offset_; }
 
   /// The elements, in place in the file. Valid as long as a copy of this object lives.

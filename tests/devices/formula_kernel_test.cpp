@@ -17,6 +17,8 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <iostream>
 #include <regex>
@@ -122,13 +124,20 @@ void expect_same(const Formula& formula, const Data& data, const Device& device)
   }
 }
 
+// SAMESUM_TREES says how many formulas (default 96), 24 of them in a kernel, and SAMESUM_SEED which.
 TEST(FormulaKernel, SameBitsAsTheCpu) {
   const Data data(1);
+  const auto given = [](const char* name, std::uint64_t otherwise) {
+    const char* const value = std::getenv(name);
+    return value != nullptr ? std::strtoull(value, nullptr, 10) : otherwise;
+  };
   for (const Device& device : test::devices()) {
-    hard::Random random(20);
+    hard::Random random(given("SAMESUM_SEED", 20));
     test::RandomFormula make(random);
-    for (int k = 0; k < 4; ++k) expect_same(Formula(tuple_of(make, 24, 2 + k % 2)), data, device);
-    if (testing::Test::HasFatalFailure()) return;
+    for (std::uint64_t k = 0; k < given("SAMESUM_TREES", 96) / 24; ++k) {
+      expect_same(Formula(tuple_of(make, 24, 2 + static_cast<int>(k % 2))), data, device);
+      if (testing::Test::HasFatalFailure()) return;
+    }
   }
 }
 
