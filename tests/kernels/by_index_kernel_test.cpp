@@ -37,6 +37,7 @@ namespace samesum::dialect::by_key {
 #define COUNTS 1
 #define SQUARES 1
 #define EXTREMA 1
+#define FIELDS 0
 // The order of these files matters.
 // clang-format off
 #include "exact/exact.h"
@@ -50,6 +51,35 @@ namespace samesum::dialect::by_key {
 #undef SQUARES
 #undef EXTREMA
 #undef EXTREMA_PARAMETERS
+#undef FIELDS
+#undef SHARE_OF
+
+// Of few groups; keys are samples, of which a file ahead makes indices.
+namespace samesum::dialect::by_few {
+#define COUNTS 1
+#define SQUARES 0
+#define EXTREMA 0
+#define FIELDS 1
+#undef INDEX_OF
+#undef INDEX_PARAMETERS
+#undef INDEX_SETUP
+#define INDEX_OF(x) ((ulong)((x) ^ flip))
+#define INDEX_PARAMETERS , int mask
+#define INDEX_SETUP const int flip = mask;
+// The order of these files matters.
+// clang-format off
+#include "exact/exact.h"
+#include "groups/index/shares.h"
+#include "groups/index/fields.h"
+#include "groups/index/by_index.cl"
+#include "groups/index/digits.cl"
+// clang-format on
+}  // namespace samesum::dialect::by_few
+#undef COUNTS
+#undef SQUARES
+#undef EXTREMA
+#undef EXTREMA_PARAMETERS
+#undef FIELDS
 #undef ITEMS
 
 namespace samesum::dialect::by_sorted_key {
@@ -194,6 +224,51 @@ TEST(ByIndexKernel, AddsWithSubgroupsWhateverTheOrderOfKeys) {
         }
         ASSERT_EQ(sum.canonical_digits(), squares[group].canonical_digits()) << group;
       }
+    }
+  }
+}
+
+// Fields that fill: by numbers at the window's upper end, all of one sign, for longer than fields have room.
+TEST(ByIndexKernel, AddsToFieldsOfFewGroups) {
+  std::mt19937_64 random(4);
+  constexpr uint kRows = 10, kPhase = 5, kPair = 3;
+  constexpr int kMask = 0x55;
+  const float top = std::ldexp(16777215.0f, 131 - 127 - 23);
+  for (const std::uint64_t groups : {std::uint64_t{1}, std::uint64_t{3}, std::uint64_t{67}}) {
+    for (int kind = 0; kind < 6; ++kind) {
+      SCOPED_TRACE(std::to_string(groups) + " " + std::to_string(kind));
+      const bool full = kind >= 4;
+      if (full && groups > 3) continue;
+      const std::size_t size = full ? 100'001 : 3001;
+      std::vector<float> values(size);
+      for (float& value : values) {
+        value = static_cast<float>(number(false, kind != 1, kind == 2, random));
+        if (kind == 3) value = std::ldexp(value, random() % 50 == 0 ? 60 : -40);
+        if (full) value = kind == 4 ? top : random() % 9 == 0 ? -top : -std::nextafter(top, 0.0f);
+      }
+      if (full) values[77] = std::ldexp(top, 1);
+      std::vector<std::int32_t> keys(size);
+      for (std::int32_t& key : keys) key = static_cast<std::int32_t>(full && random() % 100 != 0 ? 0 : random() % groups);
+      Planes planes(groups, kRows + 5);
+      const uint copies = groups < 67 ? 4 : 1;
+      std::vector<std::int32_t> samples = keys;
+      for (std::int32_t& sample : samples) sample ^= kMask;
+      emulation().run(2, GROUP_SIZE, [&] {
+        dialect::by_few::sums_by_index(reinterpret_cast<const uint*>(values.data()), 0, 1, samples.data(), 0, 1, size, full ? 98'304 : 2048,
+                                       groups, planes.words.data(), planes.others.data(), planes.noted.data(), kRows, kPhase, kPair, 0, 0,
+                                       0, static_cast<uint>(groups) * copies, copies, kMask);
+      });
+      EXPECT_EQ(planes.noted[0], 0);
+      std::vector<Accumulator> exact(groups);
+      for (std::size_t i = 0; i < size; ++i) exact[static_cast<std::size_t>(keys[i])].add(values[i]);
+      emulation().run(1, GROUP_SIZE, [&] { dialect::by_few::carry_digits(planes.words.data(), 0, groups, 0, kRows - 1); });
+      std::vector<ulong> found(groups);
+      emulation().run(1, GROUP_SIZE, [&] {
+        dialect::by_few::round_sums(planes.words.data(), groups, planes.others.data(), planes.noted.data(), kRows, 0, kRows - 1,
+                                    925 - static_cast<int>(kPhase), 0, 0, found.data(), 0);
+      });
+      expect_sums(found, exact, NanPolicy::propagate);
+      for (std::uint64_t group = 0; group < groups; ++group) ASSERT_EQ(planes.words[(kRows + 4) * groups + group], exact[group].count());
     }
   }
 }

@@ -86,7 +86,10 @@ void build_cells(device::Device& device) {
       device::build(device, binning::tiles_source(on_device, type != DType::int32), "histogram_tiles");
       const groups::Indexing indexing = binning::index_of_samples(on_device);
       if (device.info().has(Capability::int64_atomics)) {
-        device::build(device, groups::index_sums_source({.type = DType::float32, .index = type}, &indexing), "sums_by_index");
+        for (const bool fields : {false, true}) {
+          device::build(device, groups::index_sums_source({.type = DType::float32, .index = type, .fields = fields}, &indexing),
+                        "sums_by_index");
+        }
       }
       if (plan.by_value()) break;
     }
@@ -249,6 +252,11 @@ void build_sums_by_index(device::Device& device, bool rest) {
     }
     device::build(device, groups::index_sums_source({.type = type, .index = DType::int32, .runs = true, .group_size = 256}),
                   "sums_by_runs");
+    if (size_of(type) == 8) continue;
+    for (const bool more : {false, true}) {
+      const groups::IndexSums what{.type = type, .index = DType::int32, .fields = true, .counts = more, .squares = more, .extrema = more};
+      device::build(device, groups::index_sums_source(what), "sums_by_index");
+    }
   }
 }
 

@@ -1,7 +1,8 @@
 // Exact sums into groups by index (shares.h). The sums of the pair are kept in local memory, of all groups or of those that are frequent, and added to
 // the planes at the end.
 //
-// Defined by the host, beside what shares.h names: INDEX, the type of indices; GROUP_SIZE; ITEMS, elements that a work-item loads at once.
+// Defined by the host, beside what shares.h names: INDEX, the type of indices; FIELDS, whether local memory has sums of all groups, as in fields.h;
+// GROUP_SIZE; ITEMS, elements that a work-item loads at once.
 //
 // A file ahead of this one may say how an index follows from an INDEX: INDEX_OF(x), by the parameters INDEX_PARAMETERS and INDEX_SETUP, a statement.
 #ifndef INDEX_OF
@@ -26,8 +27,12 @@ FN long local_sum(LOCAL const uint* slot, uint lower, uint slots) { return (long
 #define LOCAL_ROWS (5 + 4 * SQUARES)  // of words of local memory; one more has the slots' groups
 
 FN void deposit_local(LOCAL uint* slot, uint slots, SHARE share) {
+#if FIELDS
+  add_whole(slot, slots, share.low);
+#else
   add_local(slot, slot + slots, share.low);
   add_local(slot + 2 * slots, slot + 3 * slots, share.high);
+#endif
 #if COUNTS
   if (share.counted != 0) atomic_add_local32(slot + LOCAL_COUNT * slots, share.counted);
 #else
@@ -41,8 +46,12 @@ FN void deposit_local(LOCAL uint* slot, uint slots, SHARE share) {
 
 FN SHARE share_in(LOCAL const uint* slot, uint slots) {
   SHARE share;
+#if FIELDS
+  pair_of_fields(&share.low, &share.high, (int)slot[0], (int)slot[slots], (int)slot[2 * slots], (int)slot[3 * slots]);
+#else
   share.low = local_sum(slot, 0, slots);
   share.high = local_sum(slot, 2, slots);
+#endif
   share.counted = slot[LOCAL_COUNT * slots];
 #if SQUARES
   share.square_low = local_sum(slot, LOCAL_SQUARES, slots);
@@ -58,7 +67,7 @@ FN uint frequent_slot(uint group, uint slots) { return (uint)(((ulong)(group * 0
 FN void deposit(const SUMS* sums, LOCAL uint* memory, uint slots, uint copies, SHARE share, uint group) {
   if (group == NO_GROUP) return;
   uint slot = group * copies + (local_id() & (copies - 1));
-  if (copies == 0) {
+  if (!FIELDS && copies == 0) {
     slot = frequent_slot(group, slots);
     if (memory[LOCAL_ROWS * slots + slot] != group) return deposit_global(sums, share, group);
   }
@@ -83,7 +92,7 @@ FN void deposit_together(const SUMS* sums, LOCAL uint* memory, uint slots, uint 
       const uint from = lane + distance;
       SHARE other;
       other.low = subgroup_shuffle64(share.low, from & LANE_MASK);
-      other.high = subgroup_shuffle64(share.high, from & LANE_MASK);
+      other.high = FIELDS ? 0 : subgroup_shuffle64(share.high, from & LANE_MASK);
       other.counted = subgroup_shuffle(share.counted, from & LANE_MASK);
 #if SQUARES
       other.square_low = subgroup_shuffle64(share.square_low, from & LANE_MASK);
@@ -104,7 +113,7 @@ FN void deposit_together(const SUMS* sums, LOCAL uint* memory, uint slots, uint 
 
 // Adds `count` elements, of which element i has the index indices[i]: each group of work-items `chunk` of them. Local memory has the extremes so far
 // of all groups or of none.
-KERNEL FIXED_GROUP(GROUP_SIZE, 1)
+KERNEL FIXED_GROUP(GROUP_SIZE, VALUE_BITS <= 32 ? 2 : 1)
 void sums_by_index(GLOBAL const VALUE* values, ulong from, long stride, GLOBAL const INDEX* indices, ulong index_from, long index_stride,
                    ulong count, ulong chunk, ulong groups, GLOBAL ulong* planes, GLOBAL uint* others, GLOBAL uint* words,
                    uint rows, uint phase, uint pair, uint square_rows, uint square_phase, uint square_pair, uint slots,
@@ -122,6 +131,12 @@ void sums_by_index(GLOBAL const VALUE* values, ulong from, long stride, GLOBAL c
   sums.square_rows = square_rows;
   sums.square_phase = square_phase;
   sums.square_pair = square_pair;
+#if FIELDS
+  const WINDOW window = window_of(&sums);
+#define SHARE_OF(x, group) whole_share_of(&sums, &window, x, group)
+#else
+#define SHARE_OF(x, group) share_of(&sums, x, group)
+#endif
   const uint id = local_id();
   const ulong begin = group_id() * chunk;
   const ulong end = count - begin < chunk ? count : begin + chunk;
@@ -146,32 +161,43 @@ void sums_by_index(GLOBAL const VALUE* values, ulong from, long stride, GLOBAL c
   barrier_local();
   uint outside = 0;
   ulong first_outside = count;
-  for (ulong tile = begin; tile < end; tile += ITEMS * GROUP_SIZE) {
-    VALUE x[ITEMS];
-    uint group[ITEMS];
+  ulong part_end = end;
+  for (ulong part = begin; part < end; part = part_end) {
+#if FIELDS
+    part_end = end - part < ROUND ? end : part + ROUND;
+#endif
+    for (ulong tile = part; tile < part_end; tile += ITEMS * GROUP_SIZE) {
+      VALUE x[ITEMS];
+      uint group[ITEMS];
 #pragma unroll
-    for (uint k = 0; k < ITEMS; ++k) {
-      const ulong i = tile + k * GROUP_SIZE + id;
-      x[k] = i < end ? values[(long)from + (long)i * stride] : (VALUE)0;
-      group[k] = NO_GROUP;
-      if (i >= end) continue;
-      const ulong index = INDEX_OF(indices[(long)index_from + (long)i * index_stride]);
-      if (index < groups) {
-        group[k] = (uint)index;
-      } else {
-        ++outside;
-        first_outside = i < first_outside ? i : first_outside;
+      for (uint k = 0; k < ITEMS; ++k) {
+        const ulong i = tile + k * GROUP_SIZE + id;
+        x[k] = i < end ? values[(long)from + (long)i * stride] : (VALUE)0;
+        group[k] = NO_GROUP;
+        if (i >= end) continue;
+        const ulong index = INDEX_OF(indices[(long)index_from + (long)i * index_stride]);
+        if (index < groups) {
+          group[k] = (uint)index;
+        } else {
+          ++outside;
+          first_outside = i < first_outside ? i : first_outside;
+        }
       }
-    }
 #if EXTREMA
 #pragma unroll
-    for (uint k = 0; k < ITEMS; ++k) note_extremes(&sums, known, known_groups, x[k], group[k]);
+      for (uint k = 0; k < ITEMS; ++k) note_extremes(&sums, known, known_groups, x[k], group[k]);
 #endif
 #pragma unroll
-    for (uint k = 0; k < ITEMS; ++k) {
-      const uint heads = heads_of(group[k]);
-      deposit_together(&sums, memory, slots, copies, share_of(&sums, x[k], group[k]), group[k], heads);
+      for (uint k = 0; k < ITEMS; ++k) {
+        const uint heads = heads_of(group[k]);
+        deposit_together(&sums, memory, slots, copies, SHARE_OF(x[k], group[k]), group[k], heads);
+      }
     }
+#if FIELDS
+    barrier_local();
+    carry_fields(&sums, memory, slots, copies);
+    barrier_local();
+#endif
   }
   if (outside != 0) {
     atomic_add_global32(&words[OUTSIDE], outside);

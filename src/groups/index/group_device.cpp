@@ -16,7 +16,10 @@
 namespace samesum::groups {
 namespace {
 
-constexpr std::uint32_t kDigitBits = 34, kPlace = 30;         // of by_index.cl; where in its digit the greatest element has its highest bit
+constexpr std::uint32_t kDigitBits = 34, kWindowBits = 57;  // of shares.h, fields.h
+// Where in the pair's upper digit the greatest element has its highest bit: there is room for somewhat greater ones, and most elements lie
+// in that digit; with fields, in two of them.
+constexpr std::uint32_t kPlace = 30, kPlaceOfFields = 20;
 constexpr std::uint64_t kAdditions = std::uint64_t{1} << 28;  // for which a digit has room
 constexpr std::uint64_t kLooked = std::uint64_t{1} << 24;     // elements of which a later sample is worth its time
 constexpr std::uint64_t kFirstLooked = 1 << 20;               // and a first one, for runs
@@ -66,6 +69,16 @@ std::uint32_t group_size_on(const DeviceInfo& info) {
   return std::bit_floor(std::max(1u, std::min(info.max_group_size, info.is_cpu ? kCpuGroupSize : kGroupSize)));
 }
 
+// Of a sum in local memory, with the number of its group.
+std::uint64_t slot_bytes(bool squares) { return squares ? 40 : 24; }
+
+// Local memory for sums and extremes.
+std::uint64_t local_budget(const device::Device& device) {
+  // NVIDIA's OpenCL launches no kernel that takes all of the 48 KiB that it reports.
+  const std::uint64_t room = device.launch_local_bytes(), usable = room - std::min(room / 8, kReservedBytes);
+  return std::min(usable, device.info().is_cpu ? kCpuLocalBytes : kLocalBytes);
+}
+
 }  // namespace
 
 device::Source index_sums_source(const IndexSums& what, const Indexing* indexing) {
@@ -89,6 +102,7 @@ device::Source index_sums_source(const IndexSums& what, const Indexing* indexing
                                    : what.segments     ? "ulong"
                                                        : std::string(element_name(what.index))},
                          {"SEGMENTS", flag(what.segments)},
+                         {"FIELDS", flag(what.fields)},
                          {"COUNTS", flag(what.counts)},
                          {"SQUARES", flag(what.squares)},
                          {"EXTREMA", flag(what.extrema)},
@@ -98,12 +112,13 @@ device::Source index_sums_source(const IndexSums& what, const Indexing* indexing
     source.files.insert(source.files.end(), indexing->files.begin(), indexing->files.end());
     source.defines.insert(source.defines.end(), indexing->defines.begin(), indexing->defines.end());
   }
+  if (what.fields) source.files.emplace_back("groups/index/fields.h");
   source.files.emplace_back(what.runs ? "groups/index/by_runs.cl" : "groups/index/by_index.cl");
   return source;
 }
 
 device::Source samples_source(IndexSums what) {
-  what.segments = what.runs = what.counts = what.squares = what.extrema = false;
+  what.segments = what.runs = what.fields = what.counts = what.squares = what.extrema = false;
   device::Source source = index_sums_source(what);
   source.files.back() = "groups/index/samples.cl";
   return source;
@@ -208,17 +223,10 @@ bool DeviceTable::takes(const samesum::Device& device, DType type) const {
 
 IndexSums DeviceTable::kernels_for(DType type, DType index, bool segments) const {
   const DeviceInfo& info = device_.info();
-  return {type,
-          index,
-          segments,
-          segments || runs_,
-          counts_,
-          squares_,
-          extrema_,
-          segments || runs_ ? std::min(kRunsGroupSize, group_size_on(info)) : group_size_on(info),
-          info.is_cpu          ? 1u
-          : size_of(type) == 8 ? 4u
-                               : 8u};
+  const bool runs = segments || runs_, fields = !runs && size_of(kind_) == 4 && groups_ <= most_slots();
+  const std::uint32_t group_size = runs ? std::min(kRunsGroupSize, group_size_on(info)) : group_size_on(info);
+  const std::uint32_t items = info.is_cpu ? 1 : size_of(type) == 8 ? 4 : 8;
+  return {type, index, segments, runs, fields, counts_, squares_, extrema_, group_size, items};
 }
 
 device::Source DeviceTable::samples_for(DType type, DType index) const {
@@ -233,17 +241,17 @@ std::uint64_t DeviceTable::room() const noexcept {
   return most - pending_;
 }
 
+std::uint64_t DeviceTable::known_groups() const { return extrema_ && 16 * groups_ <= local_budget(device_) / 2 ? groups_ : 0; }
+
+std::uint64_t DeviceTable::most_slots() const {
+  return std::max<std::uint64_t>((local_budget(device_) - 16 * known_groups()) / slot_bytes(squares_), 1);
+}
+
 DeviceTable::Geometry DeviceTable::geometry(std::uint64_t count, bool runs) const {
   const DeviceInfo& info = device_.info();
   Geometry shape;
   shape.group_size = runs ? std::min(kRunsGroupSize, group_size_on(info)) : group_size_on(info);
-  const std::uint64_t slot_bytes = 4 * (squares_ ? 10 : 6);
-  // NVIDIA's OpenCL launches no kernel that takes all of the 48 KiB that it reports.
-  const std::uint64_t room = device_.launch_local_bytes(), usable = room - std::min(room / 8, kReservedBytes);
-  const std::uint64_t budget = std::min(usable, info.is_cpu ? kCpuLocalBytes : kLocalBytes);
-  // The extremes that are known are of all groups, or of none.
-  const std::uint64_t known_bytes = extrema_ && 16 * groups_ <= budget / 2 ? 16 * groups_ : 0;
-  const std::uint64_t most = std::max<std::uint64_t>((budget - known_bytes) / slot_bytes, 1);
+  const std::uint64_t most = most_slots();
   if (runs) {
     shape.slots = 1;  // of no use: the elements of a group are neighbours
   } else if (groups_ <= most) {
@@ -258,8 +266,8 @@ DeviceTable::Geometry DeviceTable::geometry(std::uint64_t count, bool runs) cons
     constexpr std::uint64_t kFrequent = 1024;
     shape.slots = static_cast<std::uint32_t>(std::min(most, kFrequent));
   }
-  shape.known = static_cast<std::uint32_t>(known_bytes / 16);
-  shape.local_bytes = static_cast<std::uint32_t>((slot_bytes * shape.slots + 15) / 16 * 16 + known_bytes);
+  shape.known = static_cast<std::uint32_t>(known_groups());
+  shape.local_bytes = static_cast<std::uint32_t>((slot_bytes(squares_) * shape.slots + 15) / 16 * 16 + 16 * std::uint64_t{shape.known});
   const std::uint64_t tile = std::uint64_t{shape.group_size} * kernels_for(kind_, DType::int32, false).items;
   const std::uint64_t tiles = (count + tile - 1) / tile;
   const std::uint64_t resident = info.is_cpu ? 1
@@ -298,9 +306,12 @@ void DeviceTable::clear() {
 }
 
 // Chooses the pair for elements of which `greatest` is the highest bit's number, and the phase where none is chosen yet.
-std::uint32_t DeviceTable::Digits::place_pair(std::uint64_t greatest, bool fresh) {
-  if (fresh) phase = static_cast<std::uint32_t>((kDigitBits + kPlace - greatest % kDigitBits) % kDigitBits);
-  const std::uint64_t digit = (greatest + phase) / kDigitBits;
+std::uint32_t DeviceTable::Digits::place_pair(std::uint64_t greatest, bool fresh, bool fields) {
+  const std::uint32_t place = fields ? kPlaceOfFields : kPlace;
+  if (fresh) phase = static_cast<std::uint32_t>((kDigitBits + place - greatest % kDigitBits) % kDigitBits);
+  // Fields do not reach as far up as the pair.
+  const std::uint64_t highest_bit = greatest + phase, beyond = fields ? 2 * kDigitBits - kWindowBits : 0;
+  const std::uint64_t digit = (highest_bit + beyond) / kDigitBits;
   pair = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(digit, 1, rows - 1) - 1);
   lowest = std::min(lowest, pair);
   highest = std::max(highest, pair + 1);
@@ -309,7 +320,8 @@ std::uint32_t DeviceTable::Digits::place_pair(std::uint64_t greatest, bool fresh
 
 // Clears the table where it is new; looks where the elements lie and, if `indices` are given, whether sums are best made run by run. With
 // `read` the caller has launched what changes words, too.
-DeviceTable::Seen DeviceTable::look(const device::Run& values, DType type, const device::Run* indices, DType index_type, bool read) {
+DeviceTable::Seen DeviceTable::look(const device::Run& values, DType type, const device::Run* indices, DType index_type, bool segments,
+                                    bool read) {
   if (!cleared_) clear();
   constexpr std::uint64_t kSample = std::uint64_t{1} << 14;
   const auto place = [](const device::Run& run, DType of) {
@@ -344,8 +356,8 @@ DeviceTable::Seen DeviceTable::look(const device::Run& values, DType type, const
   if (for_runs) runs_ = seen[kChanges - kGreatest] < kSample / 8;
   if (!for_pair) return seen;
   const std::uint32_t greatest = seen[0] != 0 ? seen[0] : one_of(kind_);
-  sums_.place_pair(greatest - 1, fresh_);
-  if (squares_) products_.place_pair(2 * std::uint64_t{greatest - 1} + 1, fresh_);
+  sums_.place_pair(greatest - 1, fresh_, kernels_for(type, index_type, segments).fields);
+  if (squares_) products_.place_pair(2 * std::uint64_t{greatest - 1} + 1, fresh_, false);
   return seen;
 }
 
@@ -495,7 +507,7 @@ void DeviceTable::add_segments(Parts& elements, DType type, const device::Run& o
     if (room() == 0) propagate();
     const std::uint64_t count = std::min({elements.most(), room(), end - first});
     const device::Run part = elements.part(first, count, lock);
-    if (!looked_) look(part, type, nullptr, DType::int32);
+    if (!looked_) look(part, type, nullptr, DType::int32, true);
     looked_ = false;
     launch(what, source, part, offsets, first, nullptr);
     first += count;
@@ -519,7 +531,7 @@ bool DeviceTable::add_segments_there(const Array& values, const Array& offsets) 
   if (!cleared_) clear();
   const device::Argument arguments[] = {run->memory, run->offset / 8, run->count, values.size(), words_};
   walk(device::build(device_, samples_for(values.type(), offsets.type()), "offsets_seen"), run->count, arguments);
-  const Seen seen = look(elements.part(0, std::min(elements.most(), values.size()), lock), values.type(), nullptr, offsets.type(), true);
+  const Seen seen = look(elements.part(0, std::min(elements.most(), values.size()), lock), values.type(), nullptr, offsets.type(), true, true);
   if (seen[kWrongOffsets - kGreatest] != 0) return false;
   const auto offset_at = [&](std::size_t word) { return std::uint64_t{seen[word + 1 - kGreatest]} << 32 | seen[word - kGreatest]; };
   looked_ = true;

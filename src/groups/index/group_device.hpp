@@ -27,6 +27,7 @@ struct IndexSums {
   DType type = DType::float32, index = DType::int32;
   bool segments = false;  ///< offsets of 64 bits in place of indices
   bool runs = false;      ///< most elements have the group of the one before: of segments, and of sorted indices
+  bool fields = false;    ///< local memory has sums of all groups (fields.h): not of 64-bit elements, nor of runs
   bool counts = true, squares = false, extrema = false;
   std::uint32_t group_size = 512, items = 8;
 };
@@ -85,7 +86,7 @@ class DeviceTable {
     std::uint32_t rows = 0, phase = 0, pair = 0;
     std::uint32_t lowest = ~0u, highest = 0;  // that are used
     std::uint32_t last() const noexcept { return highest + 1 < rows ? highest + 1 : rows - 1; }
-    std::uint32_t place_pair(std::uint64_t greatest, bool fresh);
+    std::uint32_t place_pair(std::uint64_t greatest, bool fresh, bool fields);
   };
   struct Geometry {
     std::uint32_t group_size = 1, groups = 1, slots = 1, copies = 0, known = 0, local_bytes = 0;
@@ -103,10 +104,13 @@ class DeviceTable {
   void merge_extremes(Table& to, std::uint64_t group, std::uint64_t least, std::uint64_t greatest) const;
   IndexSums kernels_for(DType type, DType index, bool segments) const;
   device::Source samples_for(DType type, DType index) const;
+  // Groups whose extremes are in local memory, all or none; and how many sums find room there beside these.
+  std::uint64_t known_groups() const;
+  std::uint64_t most_slots() const;
   Geometry geometry(std::uint64_t count, bool runs) const;
   // What the host reads of `words` before a launch, from GREATEST on.
   using Seen = std::array<std::uint32_t, 8>;
-  Seen look(const device::Run& values, DType type, const device::Run* indices, DType index_type, bool read = false);
+  Seen look(const device::Run& values, DType type, const device::Run* indices, DType index_type, bool segments = false, bool read = false);
   void add_segments(Parts& elements, DType type, const device::Run& offsets, std::uint64_t begin, std::uint64_t end,
                     const device::Lock& lock);
   std::uint64_t room() const noexcept;
