@@ -21,7 +21,8 @@ file(GLOB_RECURSE SAMESUM_COLD_SOURCES CONFIGURE_DEPENDS src/barrier/*.cpp src/c
 list(FILTER SAMESUM_COLD_SOURCES EXCLUDE REGEX "/ladder/ceiling/")  # whose loops are timed
 list(REMOVE_ITEM SAMESUM_CORE_SOURCES ${SAMESUM_COLD_SOURCES})
 
-# samesum_unity(SOURCES…): files of one folder are compiled together, up to eight at a time, as what they include takes most of their time.
+# samesum_unity(SOURCES…): files of one subject, a folder of src/, are compiled together, up to 14 at a time, as what they include takes
+# most of their time. Some folders below a subject's have names of their own for the same things: their files are compiled apart from the others.
 # Those that Highway compiles for several instruction sets take long by themselves, and two of them cannot share one compilation.
 function(samesum_unity)
   foreach(source IN LISTS ARGN)
@@ -31,14 +32,19 @@ function(samesum_unity)
     else()
       file(RELATIVE_PATH group ${CMAKE_CURRENT_SOURCE_DIR}/src ${source})
       get_filename_component(group ${group} DIRECTORY)
+      if(NOT group MATCHES "^(formula/operator|groups/index|ladder/(histogram|pairs|reduce))")
+        string(REGEX REPLACE "/.*" "" group ${group})
+        string(REGEX REPLACE "^(barrier|nccl|selftest|tuning|warm)$" few group ${group})
+      endif()
       string(MAKE_C_IDENTIFIER ${group} group)
       math(EXPR number "${${group}_files} + 0")
       math(EXPR ${group}_files "${number} + 1")
-      math(EXPR number "${number} / 8")
+      math(EXPR number "${number} / 14")
       set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${group}_${number})
     endif()
   endforeach()
 endfunction()
+set_source_files_properties(src/core/fmt.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)  # which is {fmt} itself
 samesum_unity(${SAMESUM_CORE_SOURCES} ${SAMESUM_COLD_SOURCES} ${SAMESUM_IMAGE_SOURCES})
 # The kernels' texts are compiled alone, each time that one of them changes.
 set(kernel_files ${CMAKE_CURRENT_BINARY_DIR}/kernel_files.cpp)

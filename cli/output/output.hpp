@@ -25,7 +25,7 @@ class Output {
 
   template <typename... Arguments>
   void print(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
-    fmt::format_to(std::back_inserter(taken_ ? notes_ : text_), format, std::forward<Arguments>(arguments)...);
+    print_all(format, fmt::make_format_args(arguments...));
   }
 
   /// A line that accompanies the answer: on a terminal it follows the output so far, otherwise it goes to standard error, so that a pipe
@@ -52,6 +52,8 @@ class Output {
   std::string bad(std::string_view text) const { return paint(Style::bad, text); }
 
  private:
+  void print_all(fmt::string_view format, fmt::format_args arguments);  // one for all types, which compiles {fmt}'s engine once
+
   std::string text_, notes_;
   bool terminal_, colour_;
   bool taken_ = false;  // whether standard output has a file's bytes
