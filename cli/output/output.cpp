@@ -51,7 +51,9 @@ std::string styled(std::string_view text) {
 
 Output::Output() : terminal_(isatty(STDOUT_FILENO) != 0), colour_(wants_colour()) {}
 
-void Output::print_all(fmt::string_view format, fmt::format_args arguments) { (taken_ ? notes_ : text_) += fmt::vformat(format, arguments); }
+void Output::print_all(fmt::string_view format, fmt::format_args arguments) {
+  (taken_ ? notes_ : text_) += fmt::vformat(format, arguments);
+}
 
 void Output::note(std::string_view line) {
   if (terminal_ && !taken_) {
