@@ -123,7 +123,7 @@ python: $(BUILD)/build.ninja $(PYTHON_TOOLS)/ready
 	@cmake --preset $(PRESET) --log-level=WARNING -DSAMESUM_PYTHON_MODULE=ON -DPython_EXECUTABLE=$(CURDIR)/$(PYTHON_TOOLS)/bin/python
 	@cmake --build --preset $(PRESET) --target samesum_python
 
-# Builds that run on glibc 2.28 and newer; the kernels are those of the machine's own build.
+# Builds that run on glibc 2.28 and newer.
 OLD_GLIBC := build/old-glibc
 
 $(OLD_GLIBC)/flags.cmake: | packages
@@ -131,11 +131,12 @@ $(OLD_GLIBC)/flags.cmake: | packages
 
 WHEEL_BUILD := build/wheel-$(PYTHON)
 
-wheel: kernels $(PYTHON_TOOLS)/ready $(OLD_GLIBC)/flags.cmake
+wheel: $(PYTHON_TOOLS)/ready $(OLD_GLIBC)/flags.cmake
 	@cmake --preset release -B $(WHEEL_BUILD) -C $(OLD_GLIBC)/flags.cmake --log-level=WARNING -DSAMESUM_TESTS=OFF -DSAMESUM_MPI=OFF \
 	  -DSAMESUM_PYTHON_MODULE=ON -DPython_EXECUTABLE=$(CURDIR)/$(PYTHON_TOOLS)/bin/python
-	@cmake --build $(WHEEL_BUILD) --target samesum_python samesum_program
-	@[ ! -e $(BUILD)/cuda-kernels ] || cp $(BUILD)/cuda-kernels $(WHEEL_BUILD)/
+	@cmake --build $(WHEEL_BUILD) --target samesum_python samesum_program samesum_write_kernels
+	@[ ! -e $(BUILD)/cuda-kernels ] || cp -u $(BUILD)/cuda-kernels $(WHEEL_BUILD)/  # of which only what has changed is compiled
+	@tools/write-kernels.sh $(WHEEL_BUILD)
 	@tools/wheel.py $(WHEEL_BUILD) build/dist
 
 clean:
