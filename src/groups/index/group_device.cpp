@@ -296,7 +296,7 @@ void DeviceTable::clear() {
   walk(kernel, bits, others);
   const std::array<std::uint32_t, kWords> zeros{};
   device_.write(words_, 0, zeros.data(), sizeof zeros);
-  launched_ = false;
+  launched_ = seen_before_ = false;
   fresh_ = cleared_ = true;
   pending_ = 0;
   for (Digits* digits : {&sums_, &products_}) {
@@ -338,6 +338,7 @@ DeviceTable::Seen DeviceTable::look(const device::Run& values, DType type, const
   Seen seen{};
   static_assert(seen.size() == kWords - kGreatest);
   if (!for_runs && !for_pair && !read) return seen;
+  if (seen_before_ && !read) clear_seen();
   const device::Source source = samples_for(type, index_type);
   if (for_runs) {
     const auto [from, stride] = place(*indices, index_type);
@@ -351,8 +352,7 @@ DeviceTable::Seen DeviceTable::look(const device::Run& values, DType type, const
     walk(device::build(device_, source, "greatest_bit"), values.count / apart, arguments);
   }
   device_.read(words_, 4 * kGreatest, seen.data(), sizeof seen);
-  const Seen none{};
-  device_.write(words_, 4 * kGreatest, none.data(), sizeof none);
+  seen_before_ = true;
   if (for_runs) runs_ = seen[kChanges - kGreatest] < kSample / 8;
   if (!for_pair) return seen;
   const std::uint32_t greatest = seen[0] != 0 ? seen[0] : one_of(kind_);
@@ -403,12 +403,18 @@ void DeviceTable::launch(const IndexSums& what, const device::Source& source, co
   pending_ += values.count;
 }
 
+void DeviceTable::clear_seen() {
+  const Seen none{};
+  device_.write(words_, 4 * kGreatest, none.data(), sizeof none);
+  seen_before_ = false;
+}
+
 // What launches noted since this was asked for.
 DeviceTable::Outside DeviceTable::collect() {
   if (!std::exchange(launched_, false)) return {};
-  std::array<std::uint32_t, kWords> words{};
+  std::array<std::uint32_t, kGreatest> words{};
   device_.read(words_, 0, words.data(), sizeof words);
-  if (words == std::array<std::uint32_t, kWords>{}) return {};
+  if (words == std::array<std::uint32_t, kGreatest>{}) return {};
   const auto note = [](Digits& digits, std::uint32_t top, std::uint32_t bottom) {
     if (top == 0) return;
     digits.highest = std::max(digits.highest, top - 1);
@@ -416,7 +422,7 @@ DeviceTable::Outside DeviceTable::collect() {
   };
   note(sums_, words[kTop], words[kBottom]);
   note(products_, words[kSquareTop], words[kSquareBottom]);
-  const std::array<std::uint32_t, kWords> zeros{};
+  const std::array<std::uint32_t, kGreatest> zeros{};
   device_.write(words_, 0, zeros.data(), sizeof zeros);
   return {words[kOutside], words[kFirstOutside], 0};
 }
@@ -529,9 +535,11 @@ bool DeviceTable::add_segments_there(const Array& values, const Array& offsets) 
   Parts elements(values);
   const device::Lock lock(device_.mutex());
   if (!cleared_) clear();
+  if (seen_before_) clear_seen();
   const device::Argument arguments[] = {run->memory, run->offset / 8, run->count, values.size(), words_};
   walk(device::build(device_, samples_for(values.type(), offsets.type()), "offsets_seen"), run->count, arguments);
-  const Seen seen = look(elements.part(0, std::min(elements.most(), values.size()), lock), values.type(), nullptr, offsets.type(), true, true);
+  const Seen seen =
+      look(elements.part(0, std::min(elements.most(), values.size()), lock), values.type(), nullptr, offsets.type(), true, true);
   if (seen[kWrongOffsets - kGreatest] != 0) return false;
   const auto offset_at = [&](std::size_t word) { return std::uint64_t{seen[word + 1 - kGreatest]} << 32 | seen[word - kGreatest]; };
   looked_ = true;
@@ -571,8 +579,8 @@ bool DeviceTable::round(NanPolicy nan, bool is_signed, void* to, const Array* th
                                         results,
                                         there != nullptr ? there->offset() / 8 : 0};
   walk(device::build(device_, digits_source_, "round_sums"), groups_, arguments);
-  std::uint32_t unfit = 0;
-  device_.read(words_, 4 * kUnfit, &unfit, sizeof unfit);
+  std::uint32_t unfit = 0;  // rounded floats always fit
+  if (is_integer(kind_)) device_.read(words_, 4 * kUnfit, &unfit, sizeof unfit);
   const std::uint32_t none = 0;
   if (unfit != 0) device_.write(words_, 4 * kUnfit, &none, sizeof none);
   if (unfit == 0 && there == nullptr) device_.read(results, 0, to, 8 * groups_);

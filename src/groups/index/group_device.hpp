@@ -117,6 +117,7 @@ class DeviceTable {
   // Adds up to room() elements.
   void launch(const IndexSums& what, const device::Source& source, const device::Run& values, const device::Run& indices,
               std::uint64_t first, const Indexing* indexing);
+  void clear_seen();
   Outside collect();
   void walk(const device::Kernel& kernel, std::uint64_t count, std::span<const device::Argument> arguments);
   void clear();
@@ -135,6 +136,7 @@ class DeviceTable {
   device::Source digits_source_;
   bool fresh_ = true, cleared_ = false, launched_ = false;
   bool runs_ = false;          // whether most indices are equal to the next one
+  bool seen_before_ = false;   // whether the words that look() reads may not be zero
   bool looked_ = false;        // at the elements of the next launch
   std::uint64_t pending_ = 0;  // elements since carries were propagated
 };
