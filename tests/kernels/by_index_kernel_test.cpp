@@ -126,6 +126,27 @@ namespace samesum::dialect::by_segment {
 #include "groups/index/digits.cl"
 // clang-format on
 }  // namespace samesum::dialect::by_segment
+#undef INDEX
+#undef SEGMENTS
+#undef SQUARES
+#undef INDEX_OF
+#undef INDEX_PARAMETERS
+#undef INDEX_SETUP
+#undef SHARE_OF
+
+// Numbers whose squares no word holds, with sums of these.
+namespace samesum::dialect::by_wide {
+#define INDEX int
+#define SEGMENTS 0
+#define SQUARES 1
+#define FIELDS 0
+// The order of these files matters.
+// clang-format off
+#include "groups/index/shares.h"
+#include "groups/index/by_index.cl"
+#include "groups/index/by_runs.cl"
+// clang-format on
+}  // namespace samesum::dialect::by_wide
 #pragma GCC diagnostic pop
 
 namespace samesum {
@@ -312,6 +333,71 @@ TEST(ByIndexKernel, AddsRunsOfSortedKeys) {
       });
       expect_sums(found, exact, NanPolicy::propagate);
       for (std::uint64_t group = 0; group < groups; ++group) ASSERT_EQ(planes.words[(kRows + 4) * groups + group], exact[group].count());
+    }
+  }
+}
+
+// The digits that hold float64s, and squares of them, of which the greatest are below 1; chosen as DeviceTable does.
+struct Held {
+  Held(uint greatest, uint digits) : phase((64 - greatest % kDigit) % kDigit), first((greatest + phase) / kDigit - (digits - 1)) {}
+  uint phase, first;
+};
+
+TEST(ByIndexKernel, AddsSquaresOfWideNumbers) {
+  std::mt19937_64 random(5);
+  constexpr uint kRows = 63, kSquareRows = 125;
+  const Held sums(1073, 2), squares(2147, 4);
+  for (const std::uint64_t groups : {std::uint64_t{1}, std::uint64_t{5}, std::uint64_t{300}}) {
+    for (int how = 0; how < 4; ++how) {
+      const bool sorted = (how & 1) != 0, near = (how & 2) != 0;
+      SCOPED_TRACE(std::to_string(groups) + " " + std::to_string(how));
+      const std::size_t size = 5001;
+      std::vector<double> values(size);
+      for (double& value : values) value = number(true, near, false, random) * (near && random() % 50 == 0 ? 0x1p-40 : 1);
+      std::vector<std::int32_t> keys(size);
+      for (std::int32_t& key : keys) key = static_cast<std::int32_t>(random() % groups);
+      if (sorted) std::ranges::sort(keys);
+      Planes planes(groups, kRows + 4 + kSquareRows);
+      const auto* const bits = reinterpret_cast<const ulong*>(values.data());
+      emulation().run(3, GROUP_SIZE, [&] {
+        if (sorted) {
+          dialect::by_wide::sums_by_runs(bits, 0, 1, keys.data(), 0, 1, size, 2048, groups, planes.words.data(), planes.others.data(),
+                                         planes.noted.data(), kRows, sums.phase, sums.first, kSquareRows, squares.phase, squares.first, 0,
+                                         1);
+        } else {
+          const uint copies = groups <= 5 ? 4 : 0, slots = copies != 0 ? static_cast<uint>(groups) * copies : 64;
+          dialect::by_wide::sums_by_index(bits, 0, 1, keys.data(), 0, 1, size, 2048, groups, planes.words.data(), planes.others.data(),
+                                          planes.noted.data(), kRows, sums.phase, sums.first, kSquareRows, squares.phase, squares.first,
+                                          slots, copies);
+        }
+      });
+      std::vector<Accumulator> exact(groups);
+      std::vector<ProductAccumulator> exact_squares(groups);
+      for (std::size_t i = 0; i < size; ++i) {
+        exact[static_cast<std::size_t>(keys[i])].add(values[i]);
+        exact_squares[static_cast<std::size_t>(keys[i])].add(values[i], values[i]);
+      }
+      for (std::uint64_t group = 0; group < groups; ++group) {
+        ProductAccumulator sum;
+        for (uint d = 0; d < kSquareRows; ++d) {
+          const auto digit = static_cast<std::int64_t>(planes.words[(kRows + 4 + d) * groups + group]);
+          const int position = ProductAccumulator::kUnit - 2148 - static_cast<int>(squares.phase) + kDigit * static_cast<int>(d);
+          if (position < 0) {  // the phase leaves the lowest bits of the lowest digit free
+            sum.add_scaled(digit >> -position, 0);
+          } else {
+            sum.add_scaled(digit >> 32, position + 32);
+            sum.add_scaled(digit & 0xffffffff, position);
+          }
+        }
+        ASSERT_EQ(sum.canonical_digits(), exact_squares[group].canonical_digits()) << group;
+      }
+      emulation().run(1, GROUP_SIZE, [&] { dialect::by_segment::carry_digits(planes.words.data(), 0, groups, 0, kRows - 1); });
+      std::vector<ulong> found(groups);
+      emulation().run(1, GROUP_SIZE, [&] {
+        dialect::by_segment::round_sums(planes.words.data(), groups, planes.others.data(), planes.noted.data(), kRows, 0, kRows - 1,
+                                        -static_cast<int>(sums.phase), 0, 0, found.data(), 0);
+      });
+      expect_sums(found, exact, NanPolicy::propagate);
     }
   }
 }

@@ -24,7 +24,7 @@ FN long local_sum(LOCAL const uint* slot, uint lower, uint slots) { return (long
 
 #define LOCAL_COUNT 4
 #define LOCAL_SQUARES 5
-#define LOCAL_ROWS (5 + 4 * SQUARES)  // of words of local memory; one more has the slots' groups
+#define LOCAL_ROWS (5 + 2 * SQUARE_DIGITS * SQUARES)  // of words of local memory; one more has the slots' groups
 
 FN void deposit_local(LOCAL uint* slot, uint slots, SHARE share) {
 #if FIELDS
@@ -39,8 +39,10 @@ FN void deposit_local(LOCAL uint* slot, uint slots, SHARE share) {
   if (share.counted != 0 && slot[LOCAL_COUNT * slots] == 0) atomic_exchange_local32(slot + LOCAL_COUNT * slots, 1);
 #endif
 #if SQUARES
-  add_local(slot + LOCAL_SQUARES * slots, slot + (LOCAL_SQUARES + 1) * slots, share.square_low);
-  add_local(slot + (LOCAL_SQUARES + 2) * slots, slot + (LOCAL_SQUARES + 3) * slots, share.square_high);
+#pragma unroll
+  for (uint i = 0; i < SQUARE_DIGITS; ++i) {
+    add_local(slot + (LOCAL_SQUARES + 2 * i) * slots, slot + (LOCAL_SQUARES + 2 * i + 1) * slots, share.squares[i]);
+  }
 #endif
 }
 
@@ -54,8 +56,8 @@ FN SHARE share_in(LOCAL const uint* slot, uint slots) {
 #endif
   share.counted = slot[LOCAL_COUNT * slots];
 #if SQUARES
-  share.square_low = local_sum(slot, LOCAL_SQUARES, slots);
-  share.square_high = local_sum(slot, LOCAL_SQUARES + 2, slots);
+#pragma unroll
+  for (uint i = 0; i < SQUARE_DIGITS; ++i) share.squares[i] = local_sum(slot, LOCAL_SQUARES + 2 * i, slots);
 #endif
   return share;
 }
@@ -95,8 +97,8 @@ FN void deposit_together(const SUMS* sums, LOCAL uint* memory, uint slots, uint 
       other.high = FIELDS ? 0 : subgroup_shuffle64(share.high, from & LANE_MASK);
       other.counted = subgroup_shuffle(share.counted, from & LANE_MASK);
 #if SQUARES
-      other.square_low = subgroup_shuffle64(share.square_low, from & LANE_MASK);
-      other.square_high = subgroup_shuffle64(share.square_high, from & LANE_MASK);
+#pragma unroll
+      for (uint i = 0; i < SQUARE_DIGITS; ++i) other.squares[i] = subgroup_shuffle64(share.squares[i], from & LANE_MASK);
 #endif
       if (from < end) share = share_merge(share, other);
     }

@@ -117,13 +117,8 @@ FN uint hold(const SUMS* sums, RUN* run, VALUE x) {
       !add_to_pair(&share.low, &share.high, sums->pair, number.mantissa, number.place + sums->phase, number.negative, VALUE_BITS)) {
     return 0;
   }
-#if SQUARES && VALUE_BITS <= 32
-  if (!add_to_pair(&share.square_low, &share.square_high, sums->square_pair, number.mantissa * number.mantissa,
-                   2 * number.place + sums->square_phase, 0, 2 * VALUE_BITS)) {
-    return 0;
-  }
-#elif SQUARES
-  return 0;
+#if SQUARES
+  if (!add_square(share.squares, sums->square_pair, number.mantissa, 2 * number.place + sums->square_phase)) return 0;
 #endif
   run->share = share;
 #endif
@@ -187,8 +182,8 @@ FN SHARE share_of_lane(SHARE share, uint lane) {
   other.high = TEAM_GET64(share.high, lane);
   other.counted = TEAM_GET(share.counted, lane);
 #if SQUARES
-  other.square_low = TEAM_GET64(share.square_low, lane);
-  other.square_high = TEAM_GET64(share.square_high, lane);
+#pragma unroll
+  for (uint i = 0; i < SQUARE_DIGITS; ++i) other.squares[i] = TEAM_GET64(share.squares[i], lane);
 #endif
   return other;
 }

@@ -69,8 +69,11 @@ std::uint32_t group_size_on(const DeviceInfo& info) {
   return std::bit_floor(std::max(1u, std::min(info.max_group_size, info.is_cpu ? kCpuGroupSize : kGroupSize)));
 }
 
+// Digits that kernels hold of squares: SQUARE_DIGITS of shares.h.
+std::uint32_t held_square_digits(DType kind) { return size_of(kind) == 8 ? 4 : 2; }
+
 // Of a sum in local memory, with the number of its group.
-std::uint64_t slot_bytes(bool squares) { return squares ? 40 : 24; }
+std::uint64_t slot_bytes(bool squares, DType kind) { return 24 + (squares ? 8 * held_square_digits(kind) : 0); }
 
 // Local memory for sums and extremes.
 std::uint64_t local_budget(const device::Device& device) {
@@ -244,7 +247,7 @@ std::uint64_t DeviceTable::room() const noexcept {
 std::uint64_t DeviceTable::known_groups() const { return extrema_ && 16 * groups_ <= local_budget(device_) / 2 ? groups_ : 0; }
 
 std::uint64_t DeviceTable::most_slots() const {
-  return std::max<std::uint64_t>((local_budget(device_) - 16 * known_groups()) / slot_bytes(squares_), 1);
+  return std::max<std::uint64_t>((local_budget(device_) - 16 * known_groups()) / slot_bytes(squares_, kind_), 1);
 }
 
 DeviceTable::Geometry DeviceTable::geometry(std::uint64_t count, bool runs) const {
@@ -267,7 +270,8 @@ DeviceTable::Geometry DeviceTable::geometry(std::uint64_t count, bool runs) cons
     shape.slots = static_cast<std::uint32_t>(std::min(most, kFrequent));
   }
   shape.known = static_cast<std::uint32_t>(known_groups());
-  shape.local_bytes = static_cast<std::uint32_t>((slot_bytes(squares_) * shape.slots + 15) / 16 * 16 + 16 * std::uint64_t{shape.known});
+  shape.local_bytes =
+      static_cast<std::uint32_t>((slot_bytes(squares_, kind_) * shape.slots + 15) / 16 * 16 + 16 * std::uint64_t{shape.known});
   const std::uint64_t tile = std::uint64_t{shape.group_size} * kernels_for(kind_, DType::int32, false).items;
   const std::uint64_t tiles = (count + tile - 1) / tile;
   const std::uint64_t resident = info.is_cpu ? 1
@@ -306,15 +310,15 @@ void DeviceTable::clear() {
 }
 
 // Chooses the pair for elements of which `greatest` is the highest bit's number, and the phase where none is chosen yet.
-std::uint32_t DeviceTable::Digits::place_pair(std::uint64_t greatest, bool fresh, bool fields) {
+std::uint32_t DeviceTable::Digits::place_pair(std::uint64_t greatest, bool fresh, bool fields, std::uint32_t held) {
   const std::uint32_t place = fields ? kPlaceOfFields : kPlace;
   if (fresh) phase = static_cast<std::uint32_t>((kDigitBits + place - greatest % kDigitBits) % kDigitBits);
   // Fields do not reach as far up as the pair.
   const std::uint64_t highest_bit = greatest + phase, beyond = fields ? 2 * kDigitBits - kWindowBits : 0;
   const std::uint64_t digit = (highest_bit + beyond) / kDigitBits;
-  pair = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(digit, 1, rows - 1) - 1);
+  pair = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(digit, held - 1, rows - 1) - (held - 1));
   lowest = std::min(lowest, pair);
-  highest = std::max(highest, pair + 1);
+  highest = std::max(highest, pair + held - 1);
   return pair;
 }
 
@@ -333,7 +337,8 @@ DeviceTable::Seen DeviceTable::look(const device::Run& values, DType type, const
   const bool for_pair = !is_integer(kind_) && (fresh_ || values.count >= kLooked);
   if (is_integer(kind_)) {
     sums_.lowest = products_.lowest = 0;
-    sums_.highest = products_.highest = 1;
+    sums_.highest = 1;
+    products_.highest = held_square_digits(kind_) - 1;
   }
   Seen seen{};
   static_assert(seen.size() == kWords - kGreatest);
@@ -357,7 +362,7 @@ DeviceTable::Seen DeviceTable::look(const device::Run& values, DType type, const
   if (!for_pair) return seen;
   const std::uint32_t greatest = seen[0] != 0 ? seen[0] : one_of(kind_);
   sums_.place_pair(greatest - 1, fresh_, kernels_for(type, index_type, segments).fields);
-  if (squares_) products_.place_pair(2 * std::uint64_t{greatest - 1} + 1, fresh_, false);
+  if (squares_) products_.place_pair(2 * std::uint64_t{greatest - 1} + 1, fresh_, false, held_square_digits(kind_));
   return seen;
 }
 

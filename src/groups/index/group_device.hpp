@@ -86,7 +86,7 @@ class DeviceTable {
     std::uint32_t rows = 0, phase = 0, pair = 0;
     std::uint32_t lowest = ~0u, highest = 0;  // that are used
     std::uint32_t last() const noexcept { return highest + 1 < rows ? highest + 1 : rows - 1; }
-    std::uint32_t place_pair(std::uint64_t greatest, bool fresh, bool fields);
+    std::uint32_t place_pair(std::uint64_t greatest, bool fresh, bool fields, std::uint32_t held = 2);  // digits that kernels hold
   };
   struct Geometry {
     std::uint32_t group_size = 1, groups = 1, slots = 1, copies = 0, known = 0, local_bytes = 0;

@@ -54,12 +54,15 @@ FN NUMBER number_of(VALUE x) {
   return number;
 }
 
+// Digits that a share of squares has: the pair, or of elements wider than 32 bits, whose squares no word holds, four neighbours.
+#define SQUARE_DIGITS (VALUE_BITS <= 32 ? 2 : 4)
+
 // What a work-item adds to a group.
 typedef struct {
   long low, high;  // of the pair
   uint counted;    // elements; without COUNTS those that are finite and not -0.0
 #if SQUARES
-  long square_low, square_high;
+  long squares[SQUARE_DIGITS];
 #endif
 } SHARE;
 
@@ -68,7 +71,8 @@ FN SHARE share_zero(void) {
   share.low = share.high = 0;
   share.counted = 0;
 #if SQUARES
-  share.square_low = share.square_high = 0;
+#pragma unroll
+  for (uint i = 0; i < SQUARE_DIGITS; ++i) share.squares[i] = 0;
 #endif
   return share;
 }
@@ -77,8 +81,8 @@ FN SHARE share_merge(SHARE a, SHARE b) {
   a.high += b.high;
   a.counted += b.counted;
 #if SQUARES
-  a.square_low += b.square_low;
-  a.square_high += b.square_high;
+#pragma unroll
+  for (uint i = 0; i < SQUARE_DIGITS; ++i) a.squares[i] += b.squares[i];
 #endif
   return a;
 }
@@ -111,6 +115,26 @@ FN uint add_to_pair(long* low, long* high, uint pair, ulong mantissa, uint place
   *low += negative ? -below : below;
   return 1;
 }
+
+#if SQUARES
+// Adds the square of a mantissa, times 2^place, to the digits of squares from number `pair` on; returns 0 if it does not lie there.
+FN uint add_square(long* squares, uint pair, ulong mantissa, uint place) {
+#if VALUE_BITS <= 32
+  return add_to_pair(&squares[0], &squares[1], pair, mantissa * mantissa, place, 0, 2 * VALUE_BITS);
+#else
+  const int at = (int)place - (int)(DIGIT_BITS * pair);
+  if (at < 0 || at > SQUARE_DIGITS * DIGIT_BITS - 2 * VALUE_BITS) return mantissa == 0;
+  const ulong low = mantissa * mantissa, high = mul_hi64(mantissa, mantissa);
+  // The square, shifted, in words of 64 bits.
+  const ulong first = low << at, second = at != 0 ? high << at | low >> (64 - at) : high, third = at != 0 ? high >> (64 - at) : 0;
+  squares[0] += (long)(first & DIGIT_MASK);
+  squares[1] += (long)((first >> DIGIT_BITS | second << (64 - DIGIT_BITS)) & DIGIT_MASK);
+  squares[2] += (long)(second >> (2 * DIGIT_BITS - 64) & DIGIT_MASK);
+  squares[3] += (long)(second >> (3 * DIGIT_BITS - 64) | third << (128 - 3 * DIGIT_BITS));
+  return 1;
+#endif
+}
+#endif
 
 // Where sums go.
 typedef struct {
@@ -146,11 +170,9 @@ FN SHARE share_of(const SUMS* sums, VALUE x, uint group) {
 #if SQUARES
   GLOBAL ulong* const squares = sums->planes + SQUARE_ROW(sums) * sums->groups + group;
   const uint place = 2 * number.place + sums->square_phase;
+  if (add_square(share.squares, sums->square_pair, number.mantissa, place)) return share;
 #if VALUE_BITS <= 32
-  const ulong square = number.mantissa * number.mantissa;
-  if (!add_to_pair(&share.square_low, &share.square_high, sums->square_pair, square, place, 0, 2 * VALUE_BITS)) {
-    add_digits(squares, sums->groups, sums->square_rows, sums->words + TOP + 2, square, place, 0);
-  }
+  add_digits(squares, sums->groups, sums->square_rows, sums->words + TOP + 2, number.mantissa * number.mantissa, place, 0);
 #else
   const ulong above = number.mantissa >> 32, below = number.mantissa & 0xffffffffu;
   add_digits(squares, sums->groups, sums->square_rows, sums->words + TOP + 2, above * above, place + 64, 0);
@@ -173,8 +195,8 @@ FN void deposit_global(const SUMS* sums, SHARE share, uint group) {
   if (share.counted != 0 && (sums->others[group >> 5] & bit) == 0) atomic_or_global32(&sums->others[group >> 5], bit);
 #endif
 #if SQUARES
-  add_word(at + (SQUARE_ROW(sums) + sums->square_pair) * sums->groups, share.square_low);
-  add_word(at + (SQUARE_ROW(sums) + sums->square_pair + 1) * sums->groups, share.square_high);
+#pragma unroll
+  for (uint i = 0; i < SQUARE_DIGITS; ++i) add_word(at + (SQUARE_ROW(sums) + sums->square_pair + i) * sums->groups, share.squares[i]);
 #endif
 }
 
