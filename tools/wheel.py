@@ -33,6 +33,16 @@ def glibc(libraries):
     return max(versions)
 
 
+# The command `samesum`: the program in the package, without an import of the package, which takes longer. pip writes its Python's path.
+SCRIPT = """#!python
+import importlib.util
+import os
+import sys
+
+program = os.path.join(os.path.dirname(importlib.util.find_spec("samesum").origin), "samesum")
+os.execv(program, [program, *sys.argv[1:]])
+"""
+
 def main():
     build, target = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
     version = re.search(r'SAMESUM_VERSION "(.*)"', (ROOT / "include/samesum/version.hpp").read_text())[1]
@@ -57,6 +67,10 @@ def main():
                 subprocess.run(["patchelf", "--set-rpath", "$ORIGIN" if path in bundled else "$ORIGIN/lib", path], check=True)
         python = re.search(r"cpython-(\d+)", module.name)
         tag = ("cp" + python[1] + "-cp" + python[1] if python else "cp312-abi3") + "-manylinux_%d_%d_x86_64" % glibc(own + bundled)
+        scripts = stage / f"samesum-{version}.data/scripts"
+        scripts.mkdir(parents=True)
+        (scripts / "samesum").write_text(SCRIPT)
+        os.chmod(scripts / "samesum", 0o755)
         info = stage / f"samesum-{version}.dist-info"
         info.mkdir()
         (info / "METADATA").write_text(f"""Metadata-Version: 2.1
