@@ -18,9 +18,9 @@
 namespace samesum::io {
 namespace {
 
-class MappedSource final : public Source {
+class MappedSource final : public ArrayFileSource {
  public:
-  MappedSource(ArrayFile file, std::string_view format) : file_(std::move(file)), format_(format) {}
+  using ArrayFileSource::ArrayFileSource;
 
   void allow_any_order() noexcept override { any_order_ = true; }
   std::optional<Array> next() override {
@@ -32,22 +32,13 @@ class MappedSource final : public Source {
     file_.check_unchanged();
     return std::nullopt;
   }
-  std::string_view format() const noexcept override { return format_; }
-  std::optional<DType> type() const noexcept override { return file_.type(); }
-  bool complex() const noexcept override { return file_.complex(); }
-  std::vector<std::uint64_t> shape() const override { return file_.shape(); }
-  std::uint64_t bytes() const noexcept override { return file_.bytes(); }
-  std::uint64_t bytes_read() const noexcept override { return bytes_read_; }
   std::uint64_t resident_bytes() const noexcept override { return as_it_lies() ? bytes() : 0; }
 
  private:
   bool as_it_lies() const noexcept { return any_order_ || !file_.fortran_order(); }
 
-  ArrayFile file_;
-  std::string_view format_;
   bool any_order_ = false;
   std::optional<core::ArrayBlocks> blocks_;
-  std::uint64_t bytes_read_ = 0;
 };
 
 struct ByteBlock {

@@ -1,4 +1,4 @@
-#include "io/direct_source.hpp"
+#include "io/array_source.hpp"
 
 #include "io/pipeline.hpp"
 
@@ -28,12 +28,11 @@ struct FileBlock {
   const std::byte* elements = nullptr;
 };
 
-class DirectSource final : public Source {
+class DirectSource final : public ArrayFileSource {
  public:
   DirectSource(std::unique_ptr<FileStream> stream, ArrayFile file, std::string_view format)
-      : stream_(std::move(stream)),
-        file_(std::move(file)),
-        format_(format),
+      : ArrayFileSource(std::move(file), format),
+        stream_(std::move(stream)),
         at_(file_.offset()),
         end_(file_.offset() + file_.bytes()),
         pipeline_(
@@ -50,12 +49,6 @@ class DirectSource final : public Source {
     if (!stream_->unchanged()) refuse_change();
     return std::nullopt;
   }
-  std::string_view format() const noexcept override { return format_; }
-  std::optional<DType> type() const noexcept override { return file_.type(); }
-  bool complex() const noexcept override { return file_.complex(); }
-  std::vector<std::uint64_t> shape() const override { return file_.shape(); }
-  std::uint64_t bytes() const noexcept override { return file_.bytes(); }
-  std::uint64_t bytes_read() const noexcept override { return bytes_read_; }
 
  private:
   [[noreturn]] void refuse_change() const {
@@ -83,11 +76,8 @@ class DirectSource final : public Source {
   }
 
   const std::unique_ptr<FileStream> stream_;
-  const ArrayFile file_;
-  const std::string_view format_;
   std::uint64_t at_;  // the next block's first byte in the file
   const std::uint64_t end_;
-  std::uint64_t bytes_read_ = 0;
   Pipeline<FileBlock> pipeline_;  // last: its threads use the other members
 };
 

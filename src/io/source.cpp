@@ -4,7 +4,6 @@
 #include "core/available_memory.hpp"
 #include "core/float_environment.hpp"
 #include "io/array_source.hpp"
-#include "io/direct_source.hpp"
 #include "io/npy.hpp"
 #include "io/open_stream.hpp"
 #include "io/recognize.hpp"

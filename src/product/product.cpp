@@ -3,7 +3,7 @@
 #include "product/product.hpp"
 
 #include "core/chunks.hpp"
-#include "core/pieces.hpp"
+#include "core/array/pieces.hpp"
 #include "core/progress.hpp"
 #include "core/visit.hpp"
 #include "device/memory/run.hpp"

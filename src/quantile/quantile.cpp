@@ -2,7 +2,7 @@
 #include <samesum/quantile.hpp>
 
 #include "core/float_environment.hpp"
-#include "core/pieces.hpp"
+#include "core/array/pieces.hpp"
 #include "core/progress.hpp"
 #include "device/memory/run.hpp"
 #include "exact/big_integer.hpp"

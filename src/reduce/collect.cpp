@@ -2,7 +2,7 @@
 #include "reduce/collect.hpp"
 #include "core/array/array_blocks.hpp"
 #include "core/float_environment.hpp"
-#include "core/pieces.hpp"
+#include "core/array/pieces.hpp"
 #include "core/progress.hpp"
 #include "core/reports.hpp"
 #include "device/memory/run.hpp"

@@ -1,7 +1,6 @@
 // Arrays as streams and with bytes swapped: the same elements as in a mapped file.
 #include "core/available_memory.hpp"
 #include "io/array_source.hpp"
-#include "io/direct_source.hpp"
 
 #include <samesum/error.hpp>
 #include <samesum/histogram.hpp>

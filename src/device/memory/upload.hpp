@@ -3,7 +3,7 @@
 
 #include "core/array/array_blocks.hpp"
 #include "core/array/pack.hpp"
-#include "core/pieces.hpp"
+#include "core/array/pieces.hpp"
 #include "core/view.hpp"
 #include "device/device.hpp"
 

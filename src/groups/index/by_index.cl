@@ -117,22 +117,11 @@ FN void deposit_together(const SUMS* sums, LOCAL uint* memory, uint slots, uint 
 // of all groups or of none.
 KERNEL FIXED_GROUP(GROUP_SIZE, VALUE_BITS <= 32 ? 2 : 1)
 void sums_by_index(GLOBAL const VALUE* values, ulong from, long stride, GLOBAL const INDEX* indices, ulong index_from, long index_stride,
-                   ulong count, ulong chunk, ulong groups, GLOBAL ulong* planes, GLOBAL uint* others, GLOBAL uint* words,
-                   uint rows, uint phase, uint pair, uint square_rows, uint square_phase, uint square_pair, uint slots,
+                   ulong count, ulong chunk, SUMS_PARAMETERS, uint slots,
                    uint copies EXTREMA_PARAMETERS INDEX_PARAMETERS DYNLOCAL_PARAMETER(memory)) {
   INDEX_SETUP
   DYNLOCAL(memory);
-  SUMS sums;
-  sums.planes = planes;
-  sums.others = others;
-  sums.words = words;
-  sums.groups = groups;
-  sums.rows = rows;
-  sums.phase = phase;
-  sums.pair = pair;
-  sums.square_rows = square_rows;
-  sums.square_phase = square_phase;
-  sums.square_pair = square_pair;
+  SUMS_SETUP
 #if FIELDS
   const WINDOW window = window_of(&sums);
 #define SHARE_OF(x, group) whole_share_of(&sums, &window, x, group)

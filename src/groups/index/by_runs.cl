@@ -260,20 +260,9 @@ FN uint offsets_behind(GLOBAL const ulong* offsets, uint first, uint last, ulong
 // may read them. Local memory has the extremes so far of all groups or of none.
 KERNEL FIXED_GROUP(GROUP_SIZE, SQUARES ? 2 : 3)
 void sums_by_runs(GLOBAL const VALUE* values, ulong from, long stride, GLOBAL const INDEX* indices, ulong index_from, long index_stride,
-                  ulong count, ulong chunk, ulong groups, GLOBAL ulong* planes, GLOBAL uint* others, GLOBAL uint* words, uint rows, uint phase,
-                  uint pair, uint square_rows, uint square_phase, uint square_pair, ulong first_element,
+                  ulong count, ulong chunk, SUMS_PARAMETERS, ulong first_element,
                   uint vectors EXTREMA_PARAMETERS DYNLOCAL_PARAMETER(memory)) {
-  SUMS sums;
-  sums.planes = planes;
-  sums.others = others;
-  sums.words = words;
-  sums.groups = groups;
-  sums.rows = rows;
-  sums.phase = phase;
-  sums.pair = pair;
-  sums.square_rows = square_rows;
-  sums.square_phase = square_phase;
-  sums.square_pair = square_pair;
+  SUMS_SETUP
   const uint id = local_id(), lane = id % TEAM;
 #if EXTREMA
   DYNLOCAL(memory);

@@ -1,7 +1,7 @@
 // Sums of few groups in local memory, of elements of 32 bits or fewer; between shares.h and by_index.cl.
 //
 // Counted from the pair's lowest bit, an element is a whole number of less than 2^WINDOW_BITS. Its bits change two or three of four signed fields,
-// by atomic additions whose old values nobody needs: these are several times faster than additions that return one. Fields have room for ROUND
+// by atomic additions that return nothing: these are several times faster than additions that return the old value. Fields have room for ROUND
 // elements. Then carries are propagated. What the window does not hold goes to the planes.
 
 #define WINDOW_BITS 57
@@ -13,7 +13,7 @@
 #define FIELD_BITS 15
 #define FIELD_FULL (1 << 29)  // of the last one
 
-// Floats of so many exponents from the first on are those of the window; the first has its lowest bit at `shift`.
+// Floats of the exponents first … first + more are those of the window; of the first one the lowest bit is at `shift`.
 typedef struct {
   uint first, more, shift;
 } WINDOW;
@@ -34,10 +34,10 @@ FN SHARE whole_share_of(const SUMS* sums, const WINDOW* window, VALUE x, uint gr
   const uint bits = FLOAT_BITS(x), above = (bits >> 23 & 0xffu) - window->first;
   if (above <= window->more && group != NO_GROUP) {
     const long magnitude = (long)((ulong)((bits & 0x7fffffu) | 0x800000u) << (above + window->shift));
-    SHARE quick = share_zero();
-    quick.low = bits >> 31 != 0 ? -magnitude : magnitude;
-    quick.counted = 1;
-    return quick;
+    SHARE whole = share_zero();
+    whole.low = bits >> 31 != 0 ? -magnitude : magnitude;
+    whole.counted = 1;
+    return whole;
   }
 #endif
   SHARE share = share_of(sums, x, group);

@@ -145,6 +145,22 @@ typedef struct {
   uint rows, phase, pair;  // of digits
   uint square_rows, square_phase, square_pair;
 } SUMS;
+// A kernel's parameters for them, and the statement that collects these as `sums`.
+#define SUMS_PARAMETERS                                                                                                                   \
+  ulong groups, GLOBAL ulong *planes, GLOBAL uint *others, GLOBAL uint *words, uint rows, uint phase, uint pair, uint square_rows,        \
+      uint square_phase, uint square_pair
+#define SUMS_SETUP                                                                                                                        \
+  SUMS sums;                                                                                                                              \
+  sums.planes = planes;                                                                                                                   \
+  sums.others = others;                                                                                                                   \
+  sums.words = words;                                                                                                                     \
+  sums.groups = groups;                                                                                                                   \
+  sums.rows = rows;                                                                                                                       \
+  sums.phase = phase;                                                                                                                     \
+  sums.pair = pair;                                                                                                                       \
+  sums.square_rows = square_rows;                                                                                                         \
+  sums.square_phase = square_phase;                                                                                                       \
+  sums.square_pair = square_pair;
 
 #define COUNT_ROW(sums) ((sums)->rows + 4)
 #define SQUARE_ROW(sums) ((sums)->rows + 4 + COUNTS)
