@@ -54,6 +54,28 @@ struct PlainSums {
 
 PlainSums plain_sums(Array data) { return {Number(plain_sum_forward(data), data.type()), Number(plain_sum_backward(data), data.type())}; }
 
+// The same of a file of `count` elements, read in pieces.
+PlainSums plain_sums(const Input& input, const std::string& name, DType type, std::uint64_t count) {
+  double forward = 0, backward = 0;
+  const std::unique_ptr<Source> source = input.open(name);
+  while (const std::optional<Array> chunk = source->next()) forward = plain_sum_forward(*chunk, forward);
+  constexpr std::uint64_t kPieceBytes = std::uint64_t{1} << 25;
+  std::vector<std::byte> piece;
+  for (std::uint64_t end = count; end > 0;) {
+    const std::uint64_t first = end - std::min(end, kPieceBytes / size_of(type));
+    const std::unique_ptr<Source> part = input.open(name);
+    part->select(first, end - first);
+    piece.clear();
+    while (const std::optional<Array> chunk = part->next()) {
+      const auto* const bytes = static_cast<const std::byte*>(chunk->data());
+      piece.insert(piece.end(), bytes, bytes + chunk->bytes());
+    }
+    backward = plain_sum_backward(Array(piece.data(), piece.size() / size_of(type), type), backward);
+    end = first;
+  }
+  return {Number(forward, type), Number(backward, type)};
+}
+
 // The deviation of a plain sum; undefined where either is not finite.
 std::string deviation(const Number& plain, const Number& exact) {
   const double off = plain.value() - exact.value();
@@ -106,10 +128,12 @@ int run(Output& out, const CompareOptions& options) {
     numbers = std::make_shared<Spool>(*source);
     source = std::make_unique<AsDoubles>(from_start(numbers));
   }
+  const bool in_file = source->resident_bytes() != 0;
   const Elements file(name, std::move(source));
-  const std::vector<NamedSource> exact =
-      !numbers ? file.sources() : std::vector{NamedSource{name, [numbers] { return from_start(numbers); }}};
-  const PlainSums plain = plain_sums(file.view());
+  std::vector<NamedSource> exact = file.sources();
+  if (numbers) exact.front().open = [numbers] { return from_start(numbers); };
+  if (in_file) exact.front().open = [&] { return options.input.open(name); };
+  const PlainSums plain = in_file ? plain_sums(options.input, name, file.type(), file.view().size()) : plain_sums(file.view());
   std::vector<DeviceSum> results;
   if (means_all(options.device)) {
     results = sum_everywhere(exact, {});

@@ -6,6 +6,7 @@
 #include <samesum/complex.hpp>
 #include <samesum/device.hpp>
 #include <samesum/error.hpp>
+#include <samesum/statistics.hpp>
 
 #include <fmt/format.h>
 
@@ -34,26 +35,56 @@ struct ComplexResult {
   }
 };
 
-std::unique_ptr<Source> open_complex(const Input& input, const std::string& file) {
+std::unique_ptr<Source> open_complex(const Input& input, const std::string& file, bool mapped) {
   InputOptions how = input.options();
-  how.complex = how.mapped = true;
+  how.complex = true;
+  how.mapped = mapped;
   return open_table(file, how);
 }
 
-ComplexResult complex_result(std::string_view command, const Elements& elements, DType type, ComplexSum* total, const Options& options) {
-  std::vector<std::uint64_t> shape = elements.shape();
-  shape.pop_back();
-  const std::uint64_t count = elements.view().size() / 2;
-  const ComplexArray numbers(Array(elements.view().data(), {count, 2}, type));
-  const auto found = [&](std::complex<double> value, DType rounded) {
-    return ComplexResult{elements.name(), type, shape, count, Number(value.real(), rounded), Number(value.imag(), rounded)};
+// Sums, means and norms go chunk by chunk. A product goes by the tree over all indices.
+ComplexResult complex_result(std::string_view command, const std::string& name, std::unique_ptr<Source> source, ComplexSum* total,
+                             const Options& options) {
+  ComplexResult result{name, source->type().value(), source->shape(), 0, Number(0.0, DType::float64), std::nullopt};
+  result.shape.pop_back();
+  const auto set = [&](std::complex<double> value, DType type) {
+    result.real = Number(value.real(), type);
+    result.imag = Number(value.imag(), type);
   };
-  if (command == "mean") return found(mean(numbers, options), DType::float64);
-  if (command == "prod") return found(product(numbers, options), type);
-  if (command == "norm") return {elements.name(), type, shape, count, Number(norm(numbers, options), DType::float64), std::nullopt};
-  const ComplexSum sum = accumulate(numbers, options);
-  if (total != nullptr) *total += sum;
-  return found(sum.round(options.nan), DType::float64);
+  const auto numbers_of = [&](const Array& chunk) {
+    result.count += chunk.size() / 2;
+    return ComplexArray(chunk.reshaped({chunk.size() / 2, 2}));
+  };
+  if (command == "prod") {
+    const Elements elements(name, std::move(source));
+    set(product(numbers_of(elements.view()), options), result.type);
+    elements.check_unchanged();
+    return result;
+  }
+  source->allow_any_order();
+  ComplexSum sum;
+  const Fields of_mean{.extrema = false, .squares = false}, of_norm{.extrema = false, .sum = false};
+  Statistics real, imag, parts;
+  while (const std::optional<Array> chunk = source->next()) {
+    const ComplexArray numbers = numbers_of(*chunk);
+    if (command == "mean") {
+      real.merge(collect(numbers.real(), of_mean, options));
+      imag.merge(collect(numbers.imag(), of_mean, options));
+    } else if (command == "norm") {
+      parts.merge(collect(numbers.parts(), of_norm, options));
+    } else {
+      sum += accumulate(numbers, options);
+    }
+  }
+  if (command == "mean") {
+    set({real.mean(options.nan), imag.mean(options.nan)}, DType::float64);
+  } else if (command == "norm") {
+    result.real = Number(parts.norm(options.nan), DType::float64);
+  } else {
+    if (total != nullptr) *total += sum;
+    set(sum.round(options.nan), DType::float64);
+  }
+  return result;
 }
 
 void add_complex(Json& object, const ComplexResult& result) {
@@ -83,7 +114,7 @@ void print_complex(Output& out, std::string_view command, const std::vector<Comp
 
 std::optional<int> run_complex(Output& out, std::string_view command, const Input& input, const std::string& device,
                                const ResultOptions& result, const Tuning& tuning, bool further) {
-  if (!input.map.empty() || is_stream(input.files.front()) || !open_complex(input, input.files.front())->complex()) return std::nullopt;
+  if (!input.map.empty() || is_stream(input.files.front()) || !open_complex(input, input.files.front(), true)->complex()) return std::nullopt;
   if (further || input.total || !input.nodata.empty() || result.float32 || !result.partial.empty()) {
     throw Error(ErrorKind::usage,
                 fmt::format("{}: its elements are complex numbers, of which '{}' takes only --device, --threads, --nan, --plain, --csv, "
@@ -95,15 +126,12 @@ std::optional<int> run_complex(Output& out, std::string_view command, const Inpu
   const auto total = input.files.size() > 1 && command == "sum" ? std::make_unique<ComplexSum>() : nullptr;
   std::vector<ComplexResult> all;
   for (const std::string& file : input.files) {
-    std::unique_ptr<Source> source = open_complex(input, file);
+    std::unique_ptr<Source> source = open_complex(input, file, command == "prod");
     if (!source->complex()) {
       throw Error(ErrorKind::usage, fmt::format("{}: its elements are not complex, and those of {} are: name files of one kind",
                                                 shown_name(file), shown_name(input.files.front())));
     }
-    const DType type = source->type().value();
-    const Elements elements(file, std::move(source));
-    all.push_back(complex_result(command, elements, type, total.get(), options));
-    elements.check_unchanged();
+    all.push_back(complex_result(command, file, std::move(source), total.get(), options));
   }
   Json object;
   if (total) {

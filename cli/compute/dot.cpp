@@ -51,8 +51,8 @@ int run_dot(Output& out, StatisticsOptions options) {
     const DType a = type_of(options.input.files[0]), b = type_of(options.input.files[1]);
     work.how = {{"integers", is_integer(a) && is_integer(b)}, {"signed", is_signed(a)}};
     work.side_by_side = work.by_index = true;
-    work.reduce = [&](std::span<const Array> arrays, const Device& device) -> PartialResult {
-      return dot(arrays[0], arrays[1], {.device = device, .tuning = options.tuning});
+    work.reduce = [&](std::span<const std::unique_ptr<Source>> sources, const Device& device) -> PartialResult {
+      return dot(*sources[0], *sources[1], {.device = device, .tuning = options.tuning});
     };
     return run_part(out, options.input, options.device, options.part, options.result, work);
   }

@@ -39,8 +39,8 @@ int run_in_parts(Output& out, const StatisticsOptions& options) {
   work.how = {{"sum", fields.sum}, {"squares", fields.squares}, {"nonzeros", fields.nonzeros}};
   work.print = {{"wanted", options.wanted}, {"ddof", options.ddof}};
   work.by_index = true;
-  work.reduce = [&](std::span<const Array> arrays, const Device& device) -> PartialResult {
-    return collect(arrays.front(), fields, {.device = device, .tuning = options.tuning});
+  work.reduce = [&](std::span<const std::unique_ptr<Source>> sources, const Device& device) -> PartialResult {
+    return collect(*sources.front(), fields, {.device = device, .tuning = options.tuning});
   };
   return run_part(out, options.input, options.device, options.part, options.result, work);
 }

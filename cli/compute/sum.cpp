@@ -76,8 +76,8 @@ int run_in_parts(Output& out, const SumOptions& options) {
   }
   PartWork work;
   work.command = "sum";
-  work.reduce = [&](std::span<const Array> arrays, const Device& device) -> PartialResult {
-    return accumulate(arrays.front(), {.device = device, .tuning = options.sum});
+  work.reduce = [&](std::span<const std::unique_ptr<Source>> sources, const Device& device) -> PartialResult {
+    return accumulate(*sources.front(), {.device = device, .tuning = options.sum});
   };
   return run_part(out, options.input, options.device, options.part, options.result, work);
 }

@@ -263,8 +263,8 @@ int run_in_parts(Output& out, const HistOptions& options) {
   work.how = {{"bins", bins.count()}, {"edges", fmt::format("{:016x}", hash_of(form))}};
   if (bins.formula() != nullptr) work.how["formula"] = {bins.formula()->formula.to_string(), options.input.parameters};
   work.print = {{"log", options.log}};
-  work.reduce = [&](std::span<const Array> arrays, const Device& device) -> PartialResult {
-    Histogram counts = histogram(arrays.front(), bins, {.device = device, .tuning = options.tuning});
+  work.reduce = [&](std::span<const std::unique_ptr<Source>> sources, const Device& device) -> PartialResult {
+    Histogram counts = histogram(*sources.front(), bins, {.device = device, .tuning = options.tuning});
     return bins.formula() == nullptr ? counts : Histogram::deserialize(counts.serialize());  // by its edges, as the others' come from files
   };
   return run_part(out, options.input, options.device, options.part, options.result, work);

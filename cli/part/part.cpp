@@ -46,20 +46,53 @@ std::pair<std::uint64_t, std::uint64_t> parse_part(const std::string& text) {
 // floor(a * b / c) for a <= c.
 std::uint64_t scaled(std::uint64_t a, std::uint64_t b, std::uint64_t c) { return b / c * a + b % c * a / c; }
 
-// The files' elements, mapped: arrays of one axis.
-class MappedInputs {
+// Some elements of another source, which go on behind those that were given before.
+class Piece final : public Source {
  public:
-  MappedInputs(const Input& input, bool by_index) {
-    Input how = input;
-    how.any_order = !by_index;
-    how.mapped = true;
-    how.in_order = by_index;
+  // A file that is being read.
+  struct Reader {
+    std::unique_ptr<Source> source;
+    Array rest{nullptr, 0, DType::float64};  // of its latest chunk
+  };
+
+  Piece(Reader& reader, std::uint64_t count) : reader_(&reader), left_(count) {}
+
+  std::optional<Array> next() override {
+    if (left_ == 0) return std::nullopt;
+    Array& rest = reader_->rest;
+    if (rest.size() == 0) {
+      const std::optional<Array> chunk = reader_->source->next();
+      if (!chunk) return std::nullopt;
+      rest = *chunk;
+    }
+    const std::uint64_t count = std::min(left_, rest.size());
+    const Array given = rest.part(0, count);
+    rest = rest.part(count, rest.size() - count);
+    left_ -= count;
+    return given;
+  }
+  std::string_view format() const noexcept override { return reader_->source->format(); }
+  std::optional<DType> type() const noexcept override { return reader_->source->type(); }
+
+ private:
+  Reader* reader_;
+  std::uint64_t left_;
+};
+
+// The files, as arrays of one axis: what they are, and their elements from `first` to `last` piece by piece.
+class Inputs {
+ public:
+  Inputs(const Input& input, bool by_index) : how_(input) {
+    how_.any_order = !by_index;
+    how_.in_order = by_index;
     if (!input.nodata.empty() || !input.map.empty() || !input.columns.empty() || input.all_columns) {
       refuse("--part and --checkpoint divide arrays as they lie in files: leave out --nodata, --map and --column");
     }
+    Input mapped = how_;
+    mapped.mapped = true;
     for (const std::string& file : input.files) {
       const bool stream = is_stream(file);
-      std::unique_ptr<Source> source = stream ? nullptr : how.open(file);
+      std::unique_ptr<Source> source = stream ? nullptr : mapped.open(file);
       std::uint64_t count = 1;
       if (source) {
         for (const std::uint64_t extent : source->shape()) count *= extent;
@@ -71,26 +104,60 @@ class MappedInputs {
                            "give each part of other data a file of its own"));
       }
       const std::optional<Array> chunk = source->next();
-      const Array all = chunk.value_or(Array(nullptr, 0, source->type().value_or(DType::float64)));
-      arrays_.push_back(all.rank() == 1 ? all : all.reshaped({all.size()}));
+      arrays_.push_back(chunk.value_or(Array(nullptr, 0, source->type().value_or(DType::float64))));
       sources_.push_back(std::move(source));
     }
   }
 
+  // The files in place: for their types and sizes, and samples of their elements.
   const std::vector<Array>& arrays() const noexcept { return arrays_; }
   std::uint64_t bytes() const {
     std::uint64_t bytes = 0;
     for (const Array& array : arrays_) bytes += array.bytes();
     return bytes;
   }
+
+  // From here on next() reads: elements `first` to `last` of each file, or of all files as one.
+  void select(bool side_by_side, std::uint64_t first, std::uint64_t last) {
+    std::uint64_t before = 0;
+    for (std::size_t i = 0; i < arrays_.size(); ++i) {
+      const std::uint64_t size = arrays_[i].size();
+      const std::uint64_t begin = std::clamp(first, before, before + size), end = std::clamp(last, before, before + size);
+      std::unique_ptr<Source> source = how_.open(how_.files[i]);
+      if (!source->select(begin - before, end - begin)) refuse(fmt::format("{}: was changed: run again", shown_name(how_.files[i])));
+      readers_.push_back({std::move(source)});
+      lefts_.push_back(end - begin);
+      if (!side_by_side) before += size;
+    }
+    side_by_side_ = side_by_side;
+  }
+
+  // The next elements, `most` or fewer of each source; none at the end. Sets `count` to how many.
+  std::vector<std::unique_ptr<Source>> next(std::uint64_t most, std::uint64_t& count) {
+    std::vector<std::unique_ptr<Source>> pieces;
+    while (!side_by_side_ && at_ + 1 < readers_.size() && lefts_[at_] == 0) ++at_;
+    count = std::min(most, lefts_[at_]);
+    for (std::size_t i = at_; i < (side_by_side_ ? readers_.size() : at_ + 1); ++i) {
+      pieces.push_back(std::make_unique<Piece>(readers_[i], count));
+      lefts_[i] -= count;
+    }
+    return pieces;
+  }
+
   // @throws Error (usage) where a file was modified since.
-  void check_unchanged() const {
+  void check_unchanged() {
+    for (Piece::Reader& reader : readers_) reader.source->next();
     for (const auto& source : sources_) source->next();
   }
 
  private:
+  Input how_;
   std::vector<std::unique_ptr<Source>> sources_;
   std::vector<Array> arrays_;
+  std::vector<Piece::Reader> readers_;
+  std::vector<std::uint64_t> lefts_;  // elements of each that are to come
+  std::size_t at_ = 0;
+  bool side_by_side_ = false;
 };
 
 std::string text_of(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
@@ -184,20 +251,6 @@ class Checkpoint {
   bool saved_ = false, told_ = false;
 };
 
-// Elements first to last of all, which follow one another or lie side by side.
-std::vector<Array> slice_of(const std::vector<Array>& arrays, bool side_by_side, std::uint64_t first, std::uint64_t count) {
-  if (side_by_side) {
-    std::vector<Array> parts;
-    for (const Array& array : arrays) parts.push_back(array.part(first, count));
-    return parts;
-  }
-  for (const Array& array : arrays) {
-    if (first < array.size()) return {array.part(first, std::min(count, array.size() - first))};
-    first -= array.size();
-  }
-  return {arrays.back().part(0, 0)};
-}
-
 }  // namespace
 
 Json identity(const std::string& file, const Array& elements) {
@@ -248,7 +301,7 @@ int run_part(Output& out, const Input& input, const std::string& device_name, co
   if (options.checkpoint == "-") refuse("--checkpoint takes the name of a file: it is read again");
   const PartialTarget target(result.partial, inputs);
   const OutputFile checkpoint_target(options.checkpoint, input.files);  // fails before the work if it cannot be written
-  const MappedInputs elements(input, work.by_index);
+  Inputs elements(input, work.by_index);
   const std::vector<Array>& arrays = elements.arrays();
   std::uint64_t total = 0, widest = 0;
   of.work = {{"command", work.command}, {"files", Json::array()}};
@@ -275,18 +328,19 @@ int run_part(Output& out, const Input& input, const std::string& device_name, co
     sum = std::move(before->result);
     out.note(fmt::format("{} of {} elements were done before", grouped(done), grouped(last - first)));
   }
+  elements.select(work.side_by_side, first + done, last);
   Progress progress;
   const bool in_pieces = checkpoint.wanted() || progress.wanted();
   const std::uint64_t piece = in_pieces ? kPieceBytes / widest : std::max<std::uint64_t>(last - first, 1);
   while (!sum || done < last - first) {
-    const std::vector<Array> slice = slice_of(arrays, work.side_by_side, first + done, std::min(piece, last - first - done));
-    PartialResult more = work.reduce(slice, device);
+    std::uint64_t count = 0;
+    PartialResult more = work.reduce(elements.next(piece, count), device);
     if (sum) {
       merge(*sum, more, options.checkpoint, input.files.front());
     } else {
       sum = std::move(more);
     }
-    done += slice.front().size();
+    done += count;
     progress.tell(input.files.front(), done * widest, (last - first) * widest);
     if (done < last - first) checkpoint.save(out, *sum, of, done);
   }

@@ -10,6 +10,7 @@
 #include <samesum/device.hpp>
 
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -35,8 +36,8 @@ struct PartWork {
   Json print = Json::object();  ///< how the answer is printed, beside ResultOptions
   bool side_by_side = false;    ///< the files' elements belong together index by index; else they follow one another
   bool by_index = false;        ///< the result depends on the elements' order
-  /// Of arrays of one axis: one, or one of each file.
-  std::function<PartialResult(std::span<const Array>, const Device&)> reduce;
+  /// Of a piece of all elements: one source, or one of each file.
+  std::function<PartialResult(std::span<const std::unique_ptr<Source>>, const Device&)> reduce;
 };
 
 /// The part that `options` name of `count` things: which part it is, how the answer is printed, and where the part begins and ends.

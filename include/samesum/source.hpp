@@ -108,6 +108,11 @@ class Source {
   /// then give them in memory order, if that is faster. Otherwise they come in C order.
   virtual void allow_any_order() noexcept {}
 
+  /// Called before the first next(), and behind allow_any_order(): next() then gives only the `count` elements from element `first` on, in
+  /// the order in which it would give all. Returns false, and changes nothing, if the source cannot do that, or has fewer elements. A file
+  /// whose bytes are the elements can, and reads no others.
+  virtual bool select(std::uint64_t first, std::uint64_t count) noexcept { return static_cast<void>(first), static_cast<void>(count), false; }
+
   /// The next chunk, valid until the next call; no value at the end.
   /// @throws Error (usage) if the input cannot be read or is malformed: the message names the file and the position.
   virtual std::optional<Array> next() = 0;
@@ -157,8 +162,9 @@ class Source {
 /// (under 64 MiB, more if lines of tables are longer than 256 KiB), whatever its size, and is read and converted in other threads while
 /// the caller processes a chunk.
 ///
-/// A file that is larger than the memory, as the system and control groups limit it, is not mapped, unless `options.mapped` is set or it has
-/// an array in Fortran order: its chunks are read ahead past the page cache, in about 25 MB, at the speed of the storage.
+/// A file that is larger than the memory is not mapped, unless `options.mapped` is set: its chunks are read ahead past the page cache, in
+/// about 25 MB, at the speed of the storage. The memory is what the system and control groups allow; the environment variable SAMESUM_MEMORY
+/// sets another limit, in bytes. An array in Fortran order that is read by index is mapped in any case.
 ///
 /// Data compressed by gzip or zstd are decompressed while reading (zstd's window takes up to 128 MiB more). They are recognized by their
 /// first bytes; raw numbers also by a name that ends in .gz or .zst. "z.npz:name" is the array `name` of an .npz file, or any file in a zip

@@ -18,29 +18,6 @@
 namespace samesum::io {
 namespace {
 
-class MappedSource final : public ArrayFileSource {
- public:
-  using ArrayFileSource::ArrayFileSource;
-
-  void allow_any_order() noexcept override { any_order_ = true; }
-  std::optional<Array> next() override {
-    if (!blocks_) blocks_.emplace(file_.array(), any_order_ ? core::Order::memory : core::Order::index);
-    if (const std::optional<View> block = blocks_->next()) {
-      bytes_read_ += block->bytes();
-      return *block;
-    }
-    file_.check_unchanged();
-    return std::nullopt;
-  }
-  std::uint64_t resident_bytes() const noexcept override { return as_it_lies() ? bytes() : 0; }
-
- private:
-  bool as_it_lies() const noexcept { return any_order_ || !file_.fortran_order(); }
-
-  bool any_order_ = false;
-  std::optional<core::ArrayBlocks> blocks_;
-};
-
 struct ByteBlock {
   std::vector<std::byte> bytes;
   std::size_t size = 0;
@@ -187,10 +164,6 @@ void swap_bytes(std::span<std::byte> elements, std::size_t element_bytes) noexce
   if (element_bytes == 2) swap_each<std::uint16_t>(elements, [](std::uint16_t x) { return __builtin_bswap16(x); });
   if (element_bytes == 4) swap_each<std::uint32_t>(elements, [](std::uint32_t x) { return __builtin_bswap32(x); });
   if (element_bytes == 8) swap_each<std::uint64_t>(elements, [](std::uint64_t x) { return __builtin_bswap64(x); });
-}
-
-std::unique_ptr<Source> mapped_source(ArrayFile file, std::string_view format) {
-  return std::make_unique<MappedSource>(std::move(file), format);
 }
 
 Npy read_npy_header(ByteStream& stream) {

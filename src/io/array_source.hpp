@@ -16,31 +16,11 @@
 
 namespace samesum::io {
 
-/// What every source of a file of elements says of it.
-class ArrayFileSource : public Source {
- public:
-  ArrayFileSource(ArrayFile file, std::string_view format) : file_(std::move(file)), format_(format) {}
-
-  std::string_view format() const noexcept override { return format_; }
-  std::optional<DType> type() const noexcept override { return file_.type(); }
-  bool complex() const noexcept override { return file_.complex(); }
-  std::vector<std::uint64_t> shape() const override { return file_.shape(); }
-  std::uint64_t bytes() const noexcept override { return file_.bytes(); }
-  std::uint64_t bytes_read() const noexcept override { return bytes_read_; }
-
- protected:
-  ArrayFile file_;
-  std::string_view format_;
-  std::uint64_t bytes_read_ = 0;
-};
-
-/// A mapped file: one chunk, no copy.
-std::unique_ptr<Source> mapped_source(ArrayFile file, std::string_view format);
-
-/// The elements of `file`, which `stream` has open, as they lie there, in chunks that several threads read ahead. They pass by the page
-/// cache (O_DIRECT) where the file system can do that: a mapped file that does not fit in memory is slower than its disk, as pages that
-/// were read ahead are dropped before they are used. Some 25 MB of memory, whatever the file's size.
-std::unique_ptr<Source> direct_source(std::unique_ptr<FileStream> stream, ArrayFile file, std::string_view format);
+/// The elements of `file`: mapped, as one chunk without a copy; or, where `stream` has the file open, in chunks that several threads read
+/// ahead. These pass by the page cache (O_DIRECT) where the file system can do that: a mapped file that does not fit in memory is slower than
+/// its disk, as pages that were read ahead are dropped before they are used. Some 25 MB of memory, whatever the file's size. An array in
+/// Fortran order whose elements are wanted by index is always mapped.
+std::unique_ptr<Source> file_source(ArrayFile file, std::string_view format, std::unique_ptr<FileStream> stream = nullptr);
 
 /// Reads the header of a .npy file, up to the first element. @throws Error (usage) with what is wrong, without the file's name.
 Npy read_npy_header(ByteStream& stream);

@@ -75,10 +75,9 @@ std::unique_ptr<Source> open(const std::string& path, const InputOptions& option
   const bool file = stream->regular() && path != "-";  // standard input may be redirected from the middle of a file
   const auto in_file = [&](ArrayFile array, std::string_view format) {
     auto* const opened = dynamic_cast<io::FileStream*>(stream.get());
-    const bool in_chunks = opened != nullptr && !options.mapped && !array.fortran_order() && array.bytes() > core::available_memory();
-    if (!in_chunks) return io::mapped_source(std::move(array), format);
+    if (opened == nullptr || options.mapped || array.bytes() <= core::available_memory()) return io::file_source(std::move(array), format);
     static_cast<void>(stream.release());
-    return io::direct_source(std::unique_ptr<io::FileStream>(opened), std::move(array), format);
+    return io::file_source(std::move(array), format, std::unique_ptr<io::FileStream>(opened));
   };
 
   if (start.empty() && !options.allow_empty) {

@@ -19,8 +19,8 @@ View checked(const Array& data) {
 
 }  // namespace
 
-double plain_sum_forward(const Array& data) { return reduction::plain_sum_forward(checked(data)); }
+double plain_sum_forward(const Array& data, double start) { return reduction::plain_sum_forward(checked(data), start); }
 
-double plain_sum_backward(const Array& data) { return reduction::plain_sum_backward(checked(data)); }
+double plain_sum_backward(const Array& data, double start) { return reduction::plain_sum_backward(checked(data), start); }
 
 }  // namespace samesum

@@ -230,6 +230,21 @@ TEST_F(Sources, GiveArraysByIndexUnlessAnyOrderWillDo) {
   EXPECT_EQ(std::memcmp(whole->data(), memory, sizeof memory), 0);
 }
 
+// A user-defined source.
+class Countdown final : public Source {
+ public:
+  std::optional<Array> next() override {
+    if (left_ == 0) return std::nullopt;
+    value_ = static_cast<double>(left_--);
+    return Array(std::span<const double>(&value_, 1));
+  }
+  std::string_view format() const noexcept override { return "countdown"; }
+
+ private:
+  int left_ = 100;
+  double value_ = 0;
+};
+
 // All bytes that `source` gives.
 std::string contents(Source& source) {
   std::string all;
@@ -238,7 +253,7 @@ std::string contents(Source& source) {
 }
 
 std::unique_ptr<Source> read_directly(const std::string& path, DType type, const ArrayFile::Part& part = {}) {
-  return io::direct_source(std::make_unique<io::FileStream>(path), ArrayFile(path, type, part), "raw");
+  return io::file_source(ArrayFile(path, type, part), "raw", std::make_unique<io::FileStream>(path));
 }
 
 // Chunks of 4 MiB, whatever the first element's place in the file.
@@ -257,11 +272,52 @@ TEST_F(Sources, ReadDirectlyGiveAllBytesInOrder) {
   EXPECT_EQ(contents(*read_directly(path, DType::uint8)), data);
   EXPECT_TRUE(read_directly(path, DType::uint8)->next()) << "given up while others read ahead";
   const std::string array = write(npy("<f8", data.size() / 8, data.substr(0, data.size() / 8 * 8)));
-  const auto source = io::direct_source(std::make_unique<io::FileStream>(array), ArrayFile(array), "npy");
+  const auto source = io::file_source(ArrayFile(array), "npy", std::make_unique<io::FileStream>(array));
   EXPECT_EQ(source->shape(), ArrayFile(array).shape());
   EXPECT_EQ(source->resident_bytes(), 0u);
   const Device cpu = Device::open("cpu");
   EXPECT_EQ(collect(*source, {}, {.device = cpu}), collect(ArrayFile(array).array(), {}, {.device = cpu}));
+}
+
+// Mapped or read ahead, a part has the elements of the whole at its place.
+TEST_F(Sources, GivePartsOfFiles) {
+  const std::string data = random_bytes(std::size_t{9} << 20);
+  const std::uint64_t count = data.size() / 8;
+  const auto open = [&](const std::string& path, bool ahead) {
+    return io::file_source(ArrayFile(path), "npy", ahead ? std::make_unique<io::FileStream>(path) : nullptr);
+  };
+  const std::string path = write(npy("<f8", count, data));
+  for (const bool ahead : {false, true}) {
+    for (const std::uint64_t first : {std::uint64_t{0}, std::uint64_t{1}, count / 2, count - 1, count}) {
+      for (const std::uint64_t size : {std::uint64_t{0}, std::uint64_t{1}, (count - first) / 2, count - first}) {
+        if (size > count - first) continue;
+        const auto source = open(path, ahead);
+        ASSERT_TRUE(source->select(first, size));
+        EXPECT_EQ(source->bytes(), 8 * size);
+        ASSERT_EQ(contents(*source), data.substr(8 * first, 8 * size)) << first << " " << size << " " << ahead;
+        EXPECT_EQ(source->bytes_read(), 8 * size);
+        EXPECT_FALSE(source->next());
+      }
+    }
+    const auto source = open(path, ahead);
+    EXPECT_FALSE(source->select(count + 1, 0));
+    EXPECT_FALSE(source->select(1, count));
+    EXPECT_FALSE(source->select(2, ~std::uint64_t{0}));
+    EXPECT_EQ(contents(*source), data);
+  }
+  std::string text = npy("<f8", 6, data.substr(0, 48));
+  text.replace(text.find("False, 'shape': (6,)"), 20, "True, 'shape': (2,3)");
+  const std::string fortran = write(text);
+  for (const bool ahead : {false, true}) {
+    EXPECT_FALSE(open(fortran, ahead)->select(0, 6)) << "by index";
+    const auto source = open(fortran, ahead);
+    source->allow_any_order();
+    EXPECT_EQ(source->resident_bytes(), ahead ? 0u : 48u);
+    ASSERT_TRUE(source->select(1, 4));
+    EXPECT_EQ(contents(*source), data.substr(8, 32)) << "in memory order";
+  }
+  Countdown own;
+  EXPECT_FALSE(own.select(0, 1));
 }
 
 TEST_F(Sources, ReadDirectlyNoticeWhatChanges) {
@@ -335,21 +391,6 @@ TEST_F(Sources, KnowTheMemoryThatThereIs) {
   put("sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n");
   EXPECT_EQ(available(), 500000u) << "version 1";
 }
-
-// A user-defined source.
-class Countdown final : public Source {
- public:
-  std::optional<Array> next() override {
-    if (left_ == 0) return std::nullopt;
-    value_ = static_cast<double>(left_--);
-    return Array(std::span<const double>(&value_, 1));
-  }
-  std::string_view format() const noexcept override { return "countdown"; }
-
- private:
-  int left_ = 100;
-  double value_ = 0;
-};
 
 TEST_F(Sources, MayBeDerived) {
   Countdown source;

@@ -83,17 +83,17 @@ T load(const std::byte* from) {
 }
 
 template <class T>
-T plain_forward(View data) {
+T plain_forward(View data, double start) {
   const core::DefaultFloatEnvironment environment;
-  T sum = 0;
+  auto sum = static_cast<T>(start);
   for (std::uint64_t i = 0; i < data.size(); ++i) sum += load<T>(at(data, i));
   return sum;
 }
 
 template <class T>
-T plain_backward(View data) {
+T plain_backward(View data, double start) {
   const core::DefaultFloatEnvironment environment;
-  T sum = 0;
+  auto sum = static_cast<T>(start);
   for (std::uint64_t i = data.size(); i-- > 0;) sum += load<T>(at(data, i));
   return sum;
 }
@@ -141,9 +141,13 @@ double rounded_sum_cpu(View data, std::uint32_t threads, NanPolicy nan) {
   return sum_cpu(data, threads).round(nan);
 }
 
-double plain_sum_forward(View data) { return data.type() == DType::float32 ? plain_forward<float>(data) : plain_forward<double>(data); }
+double plain_sum_forward(View data, double start) {
+  return data.type() == DType::float32 ? plain_forward<float>(data, start) : plain_forward<double>(data, start);
+}
 
-double plain_sum_backward(View data) { return data.type() == DType::float32 ? plain_backward<float>(data) : plain_backward<double>(data); }
+double plain_sum_backward(View data, double start) {
+  return data.type() == DType::float32 ? plain_backward<float>(data, start) : plain_backward<double>(data, start);
+}
 
 double plain_sum_parallel(View data, std::uint32_t threads) {
   const std::uint32_t used = core::thread_count(data.bytes(), threads);

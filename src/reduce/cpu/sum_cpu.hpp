@@ -21,8 +21,8 @@ Accumulator sum_cpu(statistics::HostTerms& terms, std::uint32_t threads, std::ui
 double rounded_sum_cpu(View data, std::uint32_t threads, NanPolicy nan = NanPolicy::propagate);
 
 /// The plain sums of the textbook, in the type of the elements: one loop in index order; one loop backwards; all cores with SIMD.
-double plain_sum_forward(View data);
-double plain_sum_backward(View data);
+double plain_sum_forward(View data, double start = 0);
+double plain_sum_backward(View data, double start = 0);
 double plain_sum_parallel(View data, std::uint32_t threads);
 
 }  // namespace samesum::reduction
