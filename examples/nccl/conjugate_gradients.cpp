@@ -1,7 +1,10 @@
 // Conjugate gradients over several GPUs: with exact dot products they take the same steps, with the same bits, on any number of them.
 //
-//   conjugate_gradients cuda:0 cuda:1      # a part of the matrix on each; NCCL adds up. Default: all CUDA devices, else two parts on
-//   OpenCL
+//   conjugate_gradients cuda:0 cuda:1 4096     # a part of the matrix on each; NCCL adds up. Default: all CUDA devices with 2048 x 2048
+//                                              # unknowns, else two parts on OpenCL with 24 x 24
+//   conjugate_gradients --launches cuda:0      # launch by launch, without a graph
+//
+// On GPUs a step is recorded once, as a CUDA graph, and replayed: the host only reads the residual.
 //
 // The matrix is that of a heat equation in two dimensions: SIDE x SIDE unknowns, of which each device has some rows, with coefficients that
 // vary. Beside it run the same steps with plain sums: each device adds up its part, and then all add up theirs.
@@ -15,6 +18,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -62,24 +66,21 @@ class Part {
         plain_dot_(kernel("cg_plain_dot")),
         plain_end_(kernel("cg_plain_end")) {}
 
-  Outcome solve(unsigned most, double tolerance) {
+  Outcome solve(unsigned most, double tolerance, bool recorded) {
     run(begin_, {x_, r_, p_, side_, first_, rows_});
-    dot(r_, 0, r_, 0, kOld);
+    dot(r_, 0, r_, 0, kNew);
+    exchange();  // so that NCCL has made its connections before a recording begins
+    std::optional<samesum::Recording> graph;
+    if (recorded) graph = samesum::record(device_, [this] { step(); });
     samesum::finish(device_);
     const auto start = std::chrono::steady_clock::now();
     Outcome outcome;
     double residual = 0, least = 0;
     for (outcome.steps = 0; outcome.steps < most; ++outcome.steps) {
-      exchange();
-      run(apply_, {p_, q_, side_, first_, rows_});
-      dot(p_, side_, q_, 0, kCurvature);
-      run(step_, {x_, r_, p_, q_, scalars_, side_, count_});
-      dot(r_, 0, r_, 0, kNew);
-      run(turn_, {r_, p_, scalars_, side_, count_});
+      graph ? graph->replay() : step();
       scalars_.read(&residual, 8, 8 * kNew);
       if (outcome.steps == 0) least = residual * tolerance;
       if (residual <= least) break;
-      launch(device_, next_, {scalars_}, 1, 1);
     }
     outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     std::memcpy(&outcome.residual, &residual, 8);
@@ -96,6 +97,16 @@ class Part {
   samesum::Kernel kernel(const char* entry) const { return {device_, kSource, entry}; }
   void run(const samesum::Kernel& kernel, const std::vector<samesum::KernelArgument>& arguments) const {
     launch(device_, kernel, arguments, static_cast<std::uint32_t>((count_ + 255) / 256), 256);
+  }
+
+  void step() {
+    launch(device_, next_, {scalars_}, 1, 1);
+    exchange();
+    run(apply_, {p_, q_, side_, first_, rows_});
+    dot(p_, side_, q_, 0, kCurvature);
+    run(step_, {x_, r_, p_, q_, scalars_, side_, count_});
+    dot(r_, 0, r_, 0, kNew);
+    run(turn_, {r_, p_, scalars_, side_, count_});
   }
 
   // A dot product over all devices, to a scalar of each.
@@ -134,11 +145,12 @@ class Part {
   samesum::Kernel next_ = kernel("cg_next"), add_up_ = kernel("cg_add_up");
 };
 
-Outcome solve(const std::vector<samesum::Device>& devices, const std::vector<Communicator>& ranks, unsigned side, bool exact) {
+Outcome solve(const std::vector<samesum::Device>& devices, const std::vector<Communicator>& ranks, unsigned side, bool exact, bool recorded) {
   std::vector<Outcome> outcomes(devices.size());
   std::vector<std::thread> threads;
   for (std::size_t i = 0; i < devices.size(); ++i) {
-    threads.emplace_back([&, i] { outcomes[i] = Part(devices[i], ranks[i], i, devices.size(), side, exact).solve(20 * side, 1e-20); });
+    threads.emplace_back(
+        [&, i] { outcomes[i] = Part(devices[i], ranks[i], i, devices.size(), side, exact).solve(20 * side, 1e-20, recorded); });
   }
   for (std::thread& thread : threads) thread.join();
   for (std::size_t i = 1; i < outcomes.size(); ++i) outcomes[0].hash += outcomes[i].hash;
@@ -149,9 +161,12 @@ Outcome solve(const std::vector<samesum::Device>& devices, const std::vector<Com
 
 int main(int argc, char** argv) {
   unsigned side = 0;
+  bool recorded = true;
   std::vector<std::string> names;
   for (int i = 1; i < argc; ++i) {
-    if (argv[i][0] >= '0' && argv[i][0] <= '9') {
+    if (std::string(argv[i]) == "--launches") {
+      recorded = false;
+    } else if (argv[i][0] >= '0' && argv[i][0] <= '9') {
       side = static_cast<unsigned>(std::atoi(argv[i]));
     } else {
       names.emplace_back(argv[i]);
@@ -171,6 +186,7 @@ int main(int argc, char** argv) {
     return 0;
   }
   const bool gpus = names.front().starts_with("cuda:");
+  recorded = recorded && gpus;  // elsewhere ranks meet in the host's memory
   if (side == 0) side = gpus ? 2048 : 24;
   bool right = true;
   Outcome of_one[2];
@@ -183,8 +199,8 @@ int main(int argc, char** argv) {
     }
     const std::vector<Communicator> ranks = gpus ? Communicator::of_gpus(ordinals) : Communicator::in_process(count);
     for (const bool exact : {true, false}) {
-      solve(devices, ranks, 16 < side ? 16 : side, exact);  // warms up
-      const Outcome found = solve(devices, ranks, side, exact);
+      solve(devices, ranks, 16 < side ? 16 : side, exact, recorded);  // warms up
+      const Outcome found = solve(devices, ranks, side, exact, recorded);
       std::printf("%zu x %-10s %-6s %5u steps, residual %016" PRIx64 ", solution %016" PRIx64 ", %.3f s\n", count, names[0].c_str(),
                   exact ? "exact" : "plain", found.steps, found.residual, found.hash, found.seconds);
       Outcome& first = of_one[exact ? 0 : 1];

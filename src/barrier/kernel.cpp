@@ -128,7 +128,13 @@ std::optional<Recording> record(const Device& device, const std::function<void()
     const Lock lock(implementation.mutex());
     if (!implementation.begin_recording()) return std::nullopt;
   }
-  launches();
+  try {
+    launches();
+  } catch (...) {  // else the device would record whatever comes next
+    const Lock lock(implementation.mutex());
+    implementation.end_recording();
+    throw;
+  }
   const Lock lock(implementation.mutex());
   return Recording(std::make_shared<Recording::State>(Recording::State{device, implementation.end_recording()}));
 }

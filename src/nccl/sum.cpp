@@ -22,9 +22,6 @@ constexpr std::uint32_t kGroupsOfUnit = 8;  // launched for each compute unit
 // Between two normalizations: each element adds to the words twice at most, as a product, and they have room for 2^30 additions.
 constexpr std::uint64_t kMax = std::uint64_t{1} << 28;
 
-// Of the digits of three sums, each 34 above the one before (words.cl).
-constexpr std::int32_t kLastDigit = EXACT_SUM_DIGITS(EXACT_SUM_FLOAT64) + 2 * 34 - 1;
-
 bool is_wide(DType type) { return type == DType::float64; }
 // Elements that a work-item loads before it adds the first: with more, registers are spilled.
 std::uint32_t loads_of(DType type, bool products) { return !is_wide(type) ? 8 : products ? 2 : 4; }
@@ -49,7 +46,7 @@ struct Sum::State {
   Device device;
   DType type;
   bool products;
-  Buffer words;
+  Buffer words, tickets;  // tickets: of the groups that have added
   device::Kernel clear = {}, add = {}, normalize = {}, round = {};
 
   void launch(const device::Kernel& kernel, std::uint32_t groups, std::uint32_t size, std::initializer_list<device::Argument> arguments) {
@@ -69,7 +66,7 @@ Sum::Sum(const Device& device, DType type, Of what) {
                                                device.info().why_not(needed)));
   }
   const bool products = what == Of::products;
-  state_ = std::make_shared<State>(State{device, type, products, Buffer(device, 8 * words_of(type, products))});
+  state_ = std::make_shared<State>(State{device, type, products, Buffer(device, 8 * words_of(type, products)), Buffer(device, 8)});
   {
     device::Device& implementation = device.implementation();
     const Lock lock(implementation.mutex());
@@ -85,7 +82,7 @@ Sum::Sum(const Device& device, DType type, Of what) {
 void Sum::clear() {
   const core::DefaultFloatEnvironment environment;
   const Lock lock(state_->device.implementation().mutex());
-  state_->launch(state_->clear, 1, kGroup, {state_->words.state().memory});
+  state_->launch(state_->clear, 1, kGroup, {state_->words.state().memory, state_->tickets.state().memory});
 }
 
 void Sum::State::add_runs(const Array& a, const Array& b) {
@@ -100,8 +97,9 @@ void Sum::State::add_runs(const Array& a, const Array& b) {
     const std::uint64_t count = std::min(kMax, one.count - done);
     const auto groups = static_cast<std::uint32_t>(std::min<std::uint64_t>((count + tile - 1) / tile, most_groups));
     launch(add, groups, kGroup,
-           {one.memory, one.offset / size + done, other.memory, other.offset / size + done, count, words.state().memory});
-    launch(normalize, 1, 3, {words.state().memory});
+           {one.memory, one.offset / size + done, other.memory, other.offset / size + done, count, words.state().memory,
+            tickets.state().memory});
+    if (!device.info().has(Capability::device_fence)) launch(normalize, 1, kGroup, {words.state().memory});
   }
 }
 
@@ -124,7 +122,7 @@ void Sum::round(const Buffer& to, std::uint64_t offset) {
   const core::DefaultFloatEnvironment environment;
   const device::Place place = device::place_in(to, offset, "a double", sizeof(double), state_->device);
   const Lock lock(state_->device.implementation().mutex());
-  state_->launch(state_->round, 1, 1, {state_->words.state().memory, place.memory, place.offset, kLastDigit});
+  state_->launch(state_->round, 1, kGroup, {state_->words.state().memory, place.memory, place.offset});
 }
 
 const Buffer& Sum::words() const noexcept { return state_->words; }

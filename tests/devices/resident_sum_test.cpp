@@ -120,6 +120,64 @@ TEST(ResidentSum, ProductsOfAllSizes) {
   }
 }
 
+// A carry that goes through all digits, ties, denormals, and what is between them.
+TEST(ResidentSum, RoundsOnce) {
+  std::vector<std::vector<double>> cases{{0x1p1000, -0x1p-1074},     {-0x1p1000, 0x1p-1074}, {1, 0x1p-53},     {1, 0x1p-53, 0x1p-1074},
+                                         {1, 0x1p-53, -0x1p-1074},   {-1, -0x1p-53},         {0x1p-1074},      {-0x1p-1074, -0x1p-1074},
+                                         {0x1p1023, 0x1p1023},       {0x1p32, -1},           {-0x1p64, 1},     {0x1p32, -0x1p32},
+                                         {0x1p64, -0x1p64, -0x1p32}, {-0.0, -0.0},           {0x1p-1022, -0x1p-1074}};
+  hard::Random random(11);
+  for (int i = 0; i < 200; ++i) {
+    std::vector<double> one;
+    for (std::uint64_t left = 1 + random.below(6); left > 0; --left) {
+      const int power = 32 * random.between(-33, 31) + random.between(-1, 1);
+      one.push_back(std::ldexp(random.below(2) == 0 ? 1 : -1, power));
+    }
+    cases.push_back(one);
+  }
+  for (const Device& device : able()) {
+    nccl::Sum sum(device, DType::float64), products(device, DType::float64, Of::products);
+    for (const std::vector<double>& x : cases) {
+      sum.clear();
+      sum.add(on(device, x));
+      ASSERT_EQ(rounded(sum, device), sum_of(x)) << device.info().selector << ", " << x.size() << " from " << x.front();
+      for (const double other : {1.0, 0x1p-600, -0x1p-40}) {
+        const std::vector<double> y(x.size(), other);
+        products.clear();
+        products.add(on(device, x), on(device, y));
+        ASSERT_EQ(rounded(products, device), dot_of(x, y)) << device.info().selector << ", " << other << " from " << x.front();
+      }
+    }
+  }
+}
+
+// Each addition leaves room for as many again, over 2^20 ranks.
+TEST(ResidentSum, DigitsStaySmall) {
+  hard::Random random(13);
+  std::vector<double> x(5000);
+  for (double& value : x) value = std::bit_cast<double>(random.bits(64) & ~(std::uint64_t{1} << 62));
+  std::vector<double> all;
+  for (const Device& device : able()) {
+    nccl::Sum sum(device, DType::float64), products(device, DType::float64, Of::products);
+    all.clear();
+    for (int i = 0; i < 20; ++i) {
+      sum.add(on(device, x));
+      products.add(on(device, x), on(device, x));
+      all.insert(all.end(), x.begin(), x.end());
+    }
+    for (const nccl::Sum& one : {sum, products}) {
+      std::vector<std::int64_t> words(one.words().bytes() / 8);
+      one.words().read(words.data(), 8 * words.size());
+      for (std::size_t i = 0; i < words.size(); ++i) {
+        if (i % 75 >= 69) continue;  // the last digit, and counts
+        EXPECT_LT(std::abs(words[i]), std::int64_t{1} << 34) << device.info().selector << ", " << i;
+      }
+    }
+    EXPECT_EQ(rounded(sum, device), sum_of(all));
+    EXPECT_EQ(rounded(products, device), dot_of(all, all));
+  }
+}
+
 TEST(ResidentSum, AnyNumberOfRanksHasTheSameBits) {
   std::vector<double> x(3000);
   hard::Random random(9);

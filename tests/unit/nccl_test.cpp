@@ -1,9 +1,12 @@
 // Communicators of NCCL, with a fake of it and of the CUDA driver: what is called, on which stream; and how failures are told.
 #include "device/cuda/cuda.hpp"
+#include "support/fake_cuda.hpp"
 #include "support/fake_nccl.hpp"
 #include "support/process.hpp"
 
+#include <samesum/array.hpp>
 #include <samesum/error.hpp>
+#include <samesum/kernel.hpp>
 #include <samesum/nccl.hpp>
 
 #include <dlfcn.h>
@@ -11,6 +14,7 @@
 
 #include <cstdlib>
 #include <string>
+#include <vector>
 
 namespace samesum {
 namespace {
@@ -67,6 +71,33 @@ TEST(Nccl, AddsUpIntegersOnTheStreamOfTheDevice) {
     EXPECT_EQ(fake.calls.back().count, 225u);
     floats.all_reduce(ranks[0]);
     EXPECT_EQ(fake.calls.back().count, 16u);
+
+    // A whole sum can be recorded: kernels and NCCL's calls only.
+    void* const cuda = dlopen((folder + "/libfake_cuda.so").c_str(), RTLD_NOW | RTLD_LOCAL);
+    test::FakeCuda& driver = *reinterpret_cast<test::FakeCuda* (*)()>(dlsym(cuda, "fake_cuda"))();
+    const Buffer x(device, 4000), result(device, 8);
+    const auto whole_sum = [&] {
+      floats.clear();
+      floats.add(Array(x, 1000, DType::float32));
+      floats.all_reduce(ranks[0]);
+      floats.round(result);
+    };
+    driver.launches.clear();
+    const auto live = driver.live;
+    const auto recording = record(device, whole_sum);
+    ASSERT_TRUE(recording);
+    EXPECT_TRUE(driver.launches.empty()) << "recorded, not run";
+    recording->replay();
+    std::vector<std::string> names;
+    for (const test::FakeLaunch& launch : driver.launches) names.push_back(launch.kernel);
+    EXPECT_EQ(names, (std::vector<std::string>{"words_clear", "words_add", "words_round"}));
+    EXPECT_EQ(driver.live.at("memory"), live.at("memory"));
+    EXPECT_TRUE(driver.complaints.empty());
+    // A recording that fails ends: what comes next runs.
+    EXPECT_THROW(record(device, [&] { floats.add(Array(x, 1000, DType::float64)); }), Error);
+    driver.launches.clear();
+    floats.clear();
+    EXPECT_EQ(driver.launches.size(), 1u);
 
     fake.result = 5;
     EXPECT_NE(
