@@ -13,8 +13,10 @@
 
 #include <algorithm>
 #include <csignal>
+#include <cstdlib>
 #include <exception>
 #include <new>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -85,26 +87,46 @@ int run(int argument_count, const char* const* given) {
   return code;
 }
 
-std::string command_of(int argument_count, const char* const* arguments) { return argument_count > 1 ? arguments[1] : "samesum"; }
+std::string_view command_of(int argument_count, const char* const* arguments) { return argument_count > 1 ? arguments[1] : "samesum"; }
 
-}  // namespace
-}  // namespace samesum::cli
+// Allocates nothing.
+int complain_of_memory(std::string_view command) noexcept {
+  constexpr std::string_view kEnd =
+      ": there is not enough memory for this (ulimit -v, or the machine's): fewer threads (--threads 1), fewer bins or smaller files take less; "
+      "the sums of pipes and text take under 64 MiB\n";
+  const auto known = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
+  if (!std::ranges::all_of(command, known)) command = "samesum";
+  for (const std::string_view text : {std::string_view("samesum: "), command, kEnd}) {
+    write_all(STDERR_FILENO, text);
+  }
+  return kExitUsage;
+}
 
-int main(int argument_count, char** arguments) {
-  using namespace samesum::cli;
-  std::signal(SIGXFSZ, SIG_IGN);  // exceeding the file size limit then is a write error, with its reason
-  watch_mapped_files();
+std::string_view running = "samesum";  // the command, for a message
+std::terminate_handler otherwise = std::abort;
+
+// Memory that ends where no exception may leave, as in the destructor of a JSON value, which allocates. Anything else is a mistake of ours.
+[[noreturn]] void end() noexcept {
+  try {
+    if (std::current_exception() != nullptr) std::rethrow_exception(std::current_exception());
+  } catch (const std::bad_alloc&) {
+    std::_Exit(complain_of_memory(running));
+  } catch (...) {
+  }
+  otherwise();
+  std::abort();
+}
+
+// Runs the program, and tells of every failure but that of memory.
+int run_and_tell(int argument_count, char** arguments) {
   try {
     return run(argument_count, arguments);
   } catch (const BrokenPipe&) {
     return kExitUsage;
-  } catch (const samesum::Error& error) {
-    return complain(error.what(), error.kind() == samesum::ErrorKind::no_answer ? kExitNoAnswer : kExitUsage);
+  } catch (const Error& error) {
+    return complain(error.what(), error.kind() == ErrorKind::no_answer ? kExitNoAnswer : kExitUsage);
   } catch (const std::bad_alloc&) {
-    return complain(fmt::format("{}: there is not enough memory for this (ulimit -v, or the machine's): fewer threads (--threads 1), fewer "
-                                "bins or smaller files take less; the sums of pipes and text take under 64 MiB",
-                                command_of(argument_count, arguments)),
-                    kExitUsage);
+    throw;
   } catch (const std::system_error& error) {
     const bool threads = error.code() == std::errc::resource_unavailable_try_again;
     return complain(
@@ -113,5 +135,21 @@ int main(int argument_count, char** arguments) {
         kExitUsage);
   } catch (const std::exception& error) {
     return complain(fmt::format("{}: {}", command_of(argument_count, arguments), error.what()), kExitUsage);
+  }
+}
+
+}  // namespace
+}  // namespace samesum::cli
+
+int main(int argument_count, char** arguments) {
+  using namespace samesum::cli;
+  std::signal(SIGXFSZ, SIG_IGN);  // exceeding the file size limit then is a write error, with its reason
+  watch_mapped_files();
+  running = command_of(argument_count, arguments);
+  otherwise = std::set_terminate(end);
+  try {
+    return run_and_tell(argument_count, arguments);
+  } catch (const std::bad_alloc&) {
+    return complain_of_memory(running);
   }
 }
