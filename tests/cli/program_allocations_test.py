@@ -5,15 +5,15 @@ import random
 import struct
 import unittest
 
-from support.program import Case, npy, header
+from support.program import Case, header, npy, sanitized
 
 
 class Allocations(Case):
     def setUp(self):
         super().setUp()
         self.library = os.path.join(os.environ.get("SAMESUM_FAKES", ""), "libfake_memory.so")
-        if not os.path.exists(self.library) or "ASAN_OPTIONS" in os.environ or "TSAN_OPTIONS" in os.environ:
-            self.skipTest("SAMESUM_FAKES does not name the folder of libfake_memory.so, or a sanitizer has operators of its own")
+        if not os.path.exists(self.library) or sanitized():
+            self.skipTest("SAMESUM_FAKES does not name the folder of libfake_memory.so, or the program is built with a sanitizer")
         values = [(i % 97 - 31) * 2.0 ** (i * 7 % 200 - 100) for i in range(20000)]
         self.write("x.npy", npy(header("'<f8'", "(20000,)"), struct.pack("<20000d", *values)))
         self.write("t.csv", b"city,price\n" + b"".join(b"%s,%d.25\n" % ((b"Rome", b"Oslo", b"Bern")[i % 3], i % 89) for i in range(20000)))

@@ -8,7 +8,7 @@ import unittest
 
 import numpy
 
-from support.program import PROGRAM, Case
+from support.program import PROGRAM, Case, sanitized
 
 LARGE = {"SAMESUM_MEMORY": "1"}
 
@@ -83,7 +83,7 @@ class ReadAhead(Case):
         self.assertEqual(int(status), 0, (command, result.stderr))
         return int(most) * 1024
 
-    @unittest.skipIf("ASAN_OPTIONS" in os.environ or "TSAN_OPTIONS" in os.environ, "sanitizers take memory")
+    @unittest.skipIf(sanitized(), "sanitizers take memory")
     def test_memory_is_bounded(self):
         size = 1 << 29
         with open(self.path("big"), "wb") as file:

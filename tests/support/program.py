@@ -1,6 +1,7 @@
 """The parts common to the program's tests: a folder for each test, functions to run the program there, and hand-made .npy files."""
 import json
 import os
+import shutil
 import struct
 import subprocess
 import tempfile
@@ -19,6 +20,16 @@ def header(descr="'<f8'", shape="(1,)", extra=""):
 
 def npy(text, data):
     return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text.encode("latin1") + data
+
+
+def sanitized():
+    """Whether the program is built with a sanitizer, which has operators of its own and takes more memory."""
+    path = shutil.which(PROGRAM)
+    if path is None:
+        return False
+    with open(path, "rb") as file:
+        content = file.read()
+    return b"__asan_init" in content or b"__tsan_init" in content
 
 
 class Case(unittest.TestCase):
