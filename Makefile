@@ -115,9 +115,9 @@ $(PYTHON_TOOLS)/ready:
 
 python-tools: $(PYTHON_TOOLS)/ready
 
-# What tests of the Python package use where it is there, and skip where not; small packages only.
+# What tests of the Python package use where it is there, and skip where not. Not torch, whose wheel at PyPI is for CUDA and takes gigabytes.
 python-test-tools: python-tools
-	@$(PYTHON_TOOLS)/bin/pip install --quiet --disable-pip-version-check dask ml_dtypes hypothesis pytest
+	@$(PYTHON_TOOLS)/bin/pip install --quiet --disable-pip-version-check dask ml_dtypes hypothesis pytest mypy pandas polars pyarrow matplotlib hist mplhep
 
 python: $(BUILD)/build.ninja $(PYTHON_TOOLS)/ready
 	@cmake --preset $(PRESET) --log-level=WARNING -DSAMESUM_PYTHON_MODULE=ON -DPython_EXECUTABLE=$(CURDIR)/$(PYTHON_TOOLS)/bin/python

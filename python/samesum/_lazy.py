@@ -27,25 +27,6 @@ def _enqueued(x: Any, name: str, place: Any) -> bool:
     return True
 
 
-def torch_sum(x: Any) -> Any:
-    """The sum of a tensor on CUDA, in its type, float32 or float64; None: it cannot be enqueued. What torch's dispatcher takes counts here: two tensors are made."""
-    torch: Any = sys.modules["torch"]
-    kind = x.dtype
-    wide = kind is torch.float64
-    if not wide and kind is not torch.float32:
-        return None
-    size = x.numel()
-    if size == 0:
-        return None
-    if x.is_neg() or not x.is_contiguous():
-        x = x.resolve_neg().contiguous()
-    device = x.get_device()
-    record = x.new_empty(3 if wide else 6)
-    # torch never destroys its streams, so that the module itself stands for what keeps them alive.
-    _core.enqueue_sum(x.data_ptr(), size, "float64" if wide else "float32", device, torch._C._cuda_getCurrentRawStream(device), torch, record.data_ptr())
-    return record.select(0, 0 if wide else 4)
-
-
 def lazy_sum(x: Any, axes: list[int] | None, keepdims: bool, nan: str) -> Any:
     """samesum.sum as an array of the library of `x`, on its device; of floats float64. None: there is no such array."""
     torch: Any = sys.modules.get("torch")

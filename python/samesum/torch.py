@@ -14,7 +14,6 @@ from typing import Any, Sequence, Union
 import torch as _torch
 
 from . import _torch_ops as _ops
-from ._lazy import torch_sum as _torch_sum
 from ._torch_mode import Deterministic as _Deterministic
 
 __all__ = ["cumsum", "deterministic", "dot", "index_sum", "mean", "norm", "std", "sum", "var"]
@@ -50,7 +49,7 @@ def sum(x: Any, dim: Dim = None, keepdim: bool = False) -> Any:
     tensor([ 7, 10])
     """
     if dim is None and not keepdim and type(x) is _torch.Tensor and x.is_cuda and not x.requires_grad and not _torch.compiler.is_compiling():
-        found = _torch_sum(x)  # in fewer microseconds than an operator's way takes
+        found = _ops.enqueued_sum(x)  # in fewer microseconds than an operator's way takes
         if found is not None:
             return found
     return _ops.sum(x, _dims(dim), keepdim, 0)

@@ -2,6 +2,7 @@
 
 #include <nanobind/stl/string.h>
 #include <samesum/error.hpp>
+#include <samesum/types.hpp>
 
 #include <algorithm>
 #include <bit>
@@ -45,7 +46,7 @@ Device device_on(const Stream& stream, nb::handle owner) {
 }
 
 View::View(nb::handle object, bool written) {
-  if (take_buffer(object, false, written) || (!written && take_floats(object)) || take_cuda(object)) return;
+  if (take_buffer(object, false, written) || (!written && take_floats(object)) || take_torch(object) || take_cuda(object)) return;
   if (!written && take_dlpack(object)) return;
   if (written) throw nb::type_error("samesum: out has to be a writable array of numpy, or one on a GPU");
   const nb::object found = nb::module_::import_("samesum._arrays").attr("as_buffer")(object);
@@ -172,6 +173,35 @@ void View::set_type(const char* format, std::size_t size) {
                                 " bytes are no numbers that it knows; convert them to float64 first";
     throw nb::type_error(message.c_str());
   }
+}
+
+bool View::take_torch(nb::handle object) {
+  static PyObject* type = nullptr;  // torch.Tensor, from the first call after torch was imported
+  if (type == nullptr) {
+    PyObject* const torch = PyDict_GetItemString(PyImport_GetModuleDict(), "torch");
+    if (torch == nullptr || !nb::hasattr(torch, "Tensor")) return false;
+    type = nb::object(nb::handle(torch).attr("Tensor")).release().ptr();
+  }
+  if (reinterpret_cast<PyObject*>(Py_TYPE(object.ptr())) != type || !nb::cast<bool>(object.attr("is_cuda"))) return false;
+  const nb::object memory = nb::module_::import_("samesum._arrays").attr("torch_memory")(object);
+  if (memory.is_none()) return false;
+  const std::string name = nb::cast<std::string>(memory[1]);
+  complex_ = name == "complex64" || name == "complex128";
+  const std::string part = name == "bool" ? "uint8" : name == "complex64" ? "float32" : name == "complex128" ? "float64" : name;
+  const auto found = std::ranges::find_if(kDTypes, [&](DType each) { return name_of(each) == part; });
+  if (found == kDTypes.end()) {
+    complex_ = false;
+    return false;
+  }
+  type_ = *found;
+  std::vector<std::uint64_t> shape;
+  std::vector<std::int64_t> strides;
+  const auto size = static_cast<std::int64_t>(size_of(type_)) * (complex_ ? 2 : 1);
+  for (nb::handle extent : memory[2]) shape.push_back(nb::cast<std::uint64_t>(extent));
+  for (nb::handle stride : memory[3]) strides.push_back(nb::cast<std::int64_t>(stride) * size);
+  keep_ = nb::borrow(object);
+  take_memory(nb::cast<std::uintptr_t>(memory[0]), std::move(shape), std::move(strides), [&] { return nb::object(memory[4]); });
+  return true;
 }
 
 bool View::take_cuda(nb::handle object) {

@@ -43,6 +43,8 @@ class View {
   bool take_buffer(nb::handle object, bool bfloat16, bool written = false);
   /// A list or tuple of floats alone, which numpy would take several times as long to read.
   bool take_floats(nb::handle object);
+  /// A tensor of torch on a GPU, without its interface, which takes torch microseconds.
+  bool take_torch(nb::handle object);
   bool take_cuda(nb::handle object);
   bool take_dlpack(nb::handle object);
   /// Elements on a GPU, the first of which is at `address`; `place_of`: what samesum._arrays.cuda_place gives, asked for where there are

@@ -278,6 +278,10 @@ def what_torch_alone_has(put):
     same(samesum.sum(x), samesum.sum(x.float()))
     same(samesum.sum(x.float().requires_grad_()), samesum.sum(x.float()))
     same(samesum.sum(x.float(), lazy=True), np.float64(samesum.sum(x.float())))
+    z = torch.randn(40, 6, device="cuda", dtype=torch.complex128)
+    for each in (z, z.conj(), z.conj().imag, z.real, z[1:, ::2], z.t(), x > 0, (x > 0).reshape(40, 25)[:, ::3], x[:0].float()):
+        same(samesum.sum(each), samesum.sum(each.cpu()), each.dtype)
+    same(samesum.sum(torch.arange(7, dtype=torch.uint16).cuda()), 21)
 
 
 @check("torch")

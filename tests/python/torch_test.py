@@ -1,4 +1,5 @@
 """samesum.torch: results against exact arithmetic, gradients, torch.compile, and the block in which torch's own sums are exact."""
+import ctypes
 import doctest
 import math
 import os
@@ -7,6 +8,7 @@ import sys
 import unittest
 import warnings
 from fractions import Fraction
+from unittest import mock
 
 if "SAMESUM_PYTHON_PACKAGE" not in os.environ:
     raise unittest.SkipTest("the Python module is not built: make python fetches nanobind and builds it")
@@ -194,6 +196,49 @@ def functions():
     yield "cumsum", lambda x: exact.cumsum(x, 1), (x,)
     yield "index_sum", lambda x: exact.index_sum(x, index, 4), (x,)
     yield "index_sum of a vector", lambda x: exact.index_sum(x, torch.tensor([1, 1, 0]), 2), (x[0],)
+
+
+class OnGpus(unittest.TestCase):
+    """What is done around the library's calls for tensors on a GPU, by tensors of the host; tests/python/gpu.py needs a GPU."""
+
+    @staticmethod
+    def enqueue(address, size, name, device, stream, owner, record):
+        """Writes a SumRecord of host memory."""
+        element = {"float32": ctypes.c_float, "float64": ctypes.c_double}[name]
+        value = math.fsum((element * size).from_address(address))
+        ctypes.c_double.from_address(record).value = value
+        ctypes.c_float.from_address(record + 16).value = value
+
+    def test_the_tensor_is_an_element_of_the_record(self):
+        ops = sys.modules["samesum._torch_ops"]
+        for at in {ops._at, ops._element}:
+            with mock.patch.object(ops, "_stream", lambda device: 0), mock.patch.object(ops, "_at", at), \
+                 mock.patch.object(ops._core, "enqueue_sum", self.enqueue):
+                for dtype in (torch.float32, torch.float64):
+                    x = torch.tensor([[1e30, 1.0, 2.0], [-1e30, 0.5, 4.0]], dtype=dtype)
+                    for each in (x, x.t(), x[:, 1:], x[:, ::2].contiguous(), torch.view_as_complex(torch.stack([x, x], -1)).conj().imag):
+                        found, other = ops.enqueued_sum(each), ops.enqueued_sum(each)
+                        self.assertEqual((found.dtype, found.shape, found.is_contiguous()), (dtype, torch.Size([]), True))
+                        wanted = math.fsum(each.reshape(-1).tolist())
+                        self.assertEqual(found.item(), wanted)
+                        weight = torch.tensor(2.0, dtype=dtype, requires_grad=True)
+                        product = found * weight
+                        other += 1  # another sum's tensor, of which no gradient knows
+                        product.backward()
+                        self.assertEqual((weight.grad.item(), other.item()), (wanted, wanted + 1))
+                        found += 1
+                        self.assertEqual(found.item(), wanted + 1)
+                self.assertIsNone(ops.enqueued_sum(torch.ones(0)))
+                self.assertIsNone(ops.enqueued_sum(torch.ones(3, dtype=torch.int32)))
+
+    def test_what_a_tensor_says_of_its_memory(self):
+        memory = sys.modules["samesum._arrays"].torch_memory
+        z = torch.zeros(3, dtype=torch.complex64)
+        with mock.patch.object(torch._C, "_cuda_getCurrentRawStream", lambda device: 7, create=True):
+            for x in (torch.zeros(4, 6, dtype=torch.bfloat16)[1:, ::2], torch.zeros((), dtype=torch.bool), z, torch.ones(2, requires_grad=True)):
+                self.assertEqual(memory(x), (x.data_ptr(), str(x.dtype).partition(".")[2], x.shape, x.stride(), (7, -1, torch)))
+            for x in (z.conj(), z.conj().imag, z.to_sparse()):
+                self.assertIsNone(memory(x))
 
 
 class Gradients(unittest.TestCase):
