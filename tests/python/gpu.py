@@ -165,6 +165,27 @@ def lazy_sums_stay_on_the_GPU(put):
             same(samesum.sum(there, axis=axis, keepdims=True, lazy=True), samesum.sum(host, axis=axis, keepdims=True))
 
 
+@check("torch", "cupy")
+def plans(put):
+    for host, there in pairs_of(put, ["float32", "float64", "int32"]):
+        if not host.flags.c_contiguous:
+            continue
+        record = put(np.zeros(3))
+        for size in (len(host), 1, len(host)):
+            plan = samesum.Plan("sum", there)
+            plan.enqueue(there[:size], out=record)
+            plan.enqueue(there[:size])
+            if plan.result() != samesum.Accumulator(host[:size]):
+                raise AssertionError((host.dtype, host.shape))
+            if host.dtype.kind == "f":
+                same(record[0], np.float64(exact_sum(host[:size])))
+        for name, function in (("statistics", samesum.stats), ("dot", lambda x: samesum.vdot(x, x))):
+            plan = samesum.Plan(name, there)
+            plan.enqueue(*[there] * (2 if name == "dot" else 1))
+            if plan.result() != function(host):
+                raise AssertionError(name)
+
+
 @check("cupy")
 def streams(put):
     import cupy
