@@ -290,6 +290,13 @@ all_pairs::Problem all_pairs::checked(const Array& a, const Array& b, const Pair
 all_pairs::OwnProblem all_pairs::prepared(const Array& a, const Array& b, const PairsProblem& options, const DeviceInfo& info) {
   OwnProblem own{checked(a, b, options), {}};
   check_capabilities(info, options, own.problem);
+  // Kernels compile every formula; the CPU has loops for functions with names.
+  if (own.problem.formula != nullptr && !info.has(Capability::kernels)) {
+    if (const std::optional<PairFunction> f = named_by(options, a.type(), *own.problem.formula)) {
+      own.problem.f = *f;
+      own.problem.formula = nullptr;
+    }
+  }
   own.problem.a = own.problem.b = nullptr;
   if (own.problem.extras != 0) own.of_y = gathered(inputs_of_y(options), own.problem);
   own.problem.of_y = own.of_y.data();

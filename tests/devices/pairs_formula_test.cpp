@@ -188,6 +188,72 @@ Real once(Real value) {
   return kept;
 }
 
+// On the CPU a formula that is a named function, operation by operation, takes its loops: also the sums that round are the same.
+template <class Real>
+void check_loops_of_names() {
+  constexpr std::uint64_t kX = 29, kY = 4500;
+  const auto a = normal<Real>(kX * 3, 21), b = normal<Real>(kY * 3, 22), w = normal<Real>(kY, 23);
+  struct Row {
+    PairFunction f;
+    std::uint64_t components;
+    const char* text;
+  };
+  constexpr Row kRows[] = {{PairFunction::product, 1, "a*b"},         {PairFunction::product, 3, "dot(a, b)"},
+                           {PairFunction::sqdist, 1, "(a - b)^2"},    {PairFunction::sqdist, 1, "let d = a - b; d*d"},
+                           {PairFunction::sqdist, 3, "sqdist(a, b)"}, {PairFunction::difference, 1, "a - b"},
+                           {PairFunction::absdiff, 1, "abs(a - b)"}};
+  for (const Row& row : kRows) {
+    for (const PairAccuracy accuracy : {PairAccuracy::fast, PairAccuracy::compensated}) {
+      SCOPED_TRACE(fmt::format("{}, D={}, {}", row.text, row.components, name_of(accuracy)));
+      const Array x(a.data(), kX * row.components, dtype_of<Real>()), y(b.data(), kY * row.components, dtype_of<Real>());
+      const Options cpu{.device = Device::open("cpu")};
+      PairsProblem named{.f = row.f, .accuracy = accuracy, .components = row.components}, formula = named;
+      formula.formula = Formula(row.text);
+      EXPECT_EQ(bits_of<Real>(pairs(x, y, formula, cpu)), bits_of<Real>(pairs(x, y, named, cpu)));
+      named.weights = array(w);
+      const auto right = bits_of<Real>(pairs(x, y, named, cpu));
+      // w*(let …) is no formula.
+      const std::string text(row.text);
+      const auto with = [&](const char* name) {
+        return Formula(text.starts_with("let") ? fmt::format("let d = a - b; {}*(d*d)", name) : fmt::format("{}*({})", name, text));
+      };
+      formula.formula = with("w");
+      formula.weights = array(w);
+      EXPECT_EQ(bits_of<Real>(pairs(x, y, formula, cpu)), right);
+      formula.formula = with("mass");
+      formula.weights.reset();
+      formula.of_y = {{"mass", array(w)}};
+      EXPECT_EQ(bits_of<Real>(pairs(x, y, formula, cpu)), right);
+    }
+  }
+}
+TEST(PairsFormula, TakesTheLoopsOfNamedFunctions) {
+  check_loops_of_names<float>();
+  check_loops_of_names<double>();
+}
+
+// What only looks like a named function.
+TEST(PairsFormula, NotTheLoopsOfOthers) {
+  const auto a = normal<float>(7, 24), b = normal<float>(600, 25), p = normal<float>(1200, 26);
+  const Device cpu = Device::open("cpu");
+  const auto check = [&](const PairsProblem& problem, const std::function<float(std::uint64_t, std::uint64_t)>& f) {
+    check_plain<float>(cpu, array(a), array(b), problem, a.size(), b.size(), f, {});
+  };
+  check({.formula = Formula("b - a")}, [&](auto x, auto y) { return once(b[y] - a[x]); });
+  check({.formula = Formula("a*a")}, [&](auto x, auto) { return once(a[x] * a[x]); });
+  check({.formula = Formula("abs(a - b)*2")}, [&](auto x, auto y) { return once(once(std::abs(a[x] - b[y])) * 2); });
+  check({.formula = Formula("h*(a*b)"), .parameters = {{"h", 3}}}, [&](auto x, auto y) { return once(3 * once(a[x] * b[y])); });
+  const Array pairs_of(p.data(), Shape({600, 2}), DType::float32);
+  for (const std::size_t d : {0u, 1u}) {
+    check({.formula = Formula(d == 0 ? "p[0]*(a*b)" : "p[1]*(a*b)"), .of_y = {{"p", pairs_of, true}}},
+          [&](auto x, auto y) { return once(p[2 * y + d] * once(a[x] * b[y])); });
+  }
+  const Array first(p.data(), 600, DType::float32);
+  check({.formula = Formula("v*(a*b)"), .of_y = {{"u", first}, {"v", array(b)}}},
+        [&](auto x, auto y) { return once(b[y] * once(a[x] * b[y])); });
+  check({.formula = Formula("u*u*a"), .of_y = {{"u", first}}}, [&](auto x, auto y) { return once(once(p[y] * p[y]) * a[x]); });
+}
+
 template <class Real>
 void check_sizes() {
   const auto a = normal<Real>(2 * 3, 4), b = normal<Real>(2 * 4100, 5), w = normal<Real>(4100, 6), p = normal<Real>(3 * 4100, 7);
