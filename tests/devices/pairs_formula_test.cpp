@@ -232,6 +232,33 @@ TEST(PairsFormula, TakesTheLoopsOfNamedFunctions) {
   check_loops_of_names<double>();
 }
 
+// Complex numbers are vectors of two components, of which complex() makes numbers: exact sums of products, of both parts.
+TEST(PairsFormula, ComplexNumbersOfTwoComponents) {
+  constexpr std::size_t kX = 5, kY = 700;
+  auto a = normal<float>(2 * kX, 27), b = normal<float>(2 * kY, 28);
+  b[6] = 1e30f;  // so that parts cancel
+  b[8] = -1e30f;
+  const PairsProblem problem{
+      .accuracy = PairAccuracy::exact, .components = 2, .formula = Formula("complex(a[0], a[1])*conj(complex(b[0], b[1]))")};
+  for (const Device& device : test::devices()) {
+    const std::vector<Bits<float>> found = bits_of<float>(pairs(array(a), array(b), problem, test::on(device, {})));
+    ASSERT_EQ(found.size(), 2 * kX);
+    for (std::size_t x = 0; x < kX; ++x) {
+      std::vector<float> real, imaginary;
+      for (std::size_t y = 0; y < kY; ++y) {
+        const float p = a[2 * x], q = a[2 * x + 1], r = b[2 * y], s = -b[2 * y + 1];
+        real.push_back(once(once(p * r) - once(q * s)));
+        imaginary.push_back(once(once(p * s) + once(q * r)));
+      }
+      const auto sum = [](const std::vector<float>& of) {
+        return static_cast<Bits<float>>(test::mpfr_oracle(std::span<const float>(of), NanPolicy::propagate).float32);
+      };
+      EXPECT_EQ(found[2 * x], sum(real)) << device.info().selector << ", x = " << x;
+      EXPECT_EQ(found[2 * x + 1], sum(imaginary)) << device.info().selector << ", x = " << x;
+    }
+  }
+}
+
 // What only looks like a named function.
 TEST(PairsFormula, NotTheLoopsOfOthers) {
   const auto a = normal<float>(7, 24), b = normal<float>(600, 25), p = normal<float>(1200, 26);
