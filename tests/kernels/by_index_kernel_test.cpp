@@ -43,6 +43,7 @@ namespace samesum::dialect::by_key {
 #include "exact/exact.h"
 #include "groups/index/digits.h"
 #include "groups/index/shares.h"
+#include "groups/index/loads.h"
 #include "groups/index/by_index.cl"
 #include "groups/index/digits.cl"
 // clang-format on
@@ -52,10 +53,12 @@ namespace samesum::dialect::by_key {
 #undef EXTREMA
 #undef EXTREMA_PARAMETERS
 #undef FIELDS
-#undef SHARE_OF
+
 
 // Of few groups; keys are samples, of which a file ahead makes indices.
 namespace samesum::dialect::by_few {
+#undef ITEMS
+#define ITEMS 4
 #define COUNTS 1
 #define SQUARES 0
 #define EXTREMA 0
@@ -71,6 +74,7 @@ namespace samesum::dialect::by_few {
 #include "exact/exact.h"
 #include "groups/index/shares.h"
 #include "groups/index/fields.h"
+#include "groups/index/loads.h"
 #include "groups/index/by_index.cl"
 #include "groups/index/digits.cl"
 // clang-format on
@@ -91,6 +95,7 @@ namespace samesum::dialect::by_sorted_key {
 // clang-format off
 #include "exact/exact.h"
 #include "groups/index/shares.h"
+#include "groups/index/loads.h"
 #include "groups/index/by_runs.cl"
 #include "groups/index/digits.cl"
 // clang-format on
@@ -122,6 +127,7 @@ namespace samesum::dialect::by_segment {
 // clang-format off
 #include "exact/exact.h"
 #include "groups/index/shares.h"
+#include "groups/index/loads.h"
 #include "groups/index/by_runs.cl"
 #include "groups/index/digits.cl"
 // clang-format on
@@ -132,7 +138,7 @@ namespace samesum::dialect::by_segment {
 #undef INDEX_OF
 #undef INDEX_PARAMETERS
 #undef INDEX_SETUP
-#undef SHARE_OF
+
 
 // Numbers whose squares no word holds, with sums of these.
 namespace samesum::dialect::by_wide {
@@ -143,6 +149,7 @@ namespace samesum::dialect::by_wide {
 // The order of these files matters.
 // clang-format off
 #include "groups/index/shares.h"
+#include "groups/index/loads.h"
 #include "groups/index/by_index.cl"
 #include "groups/index/by_runs.cl"
 // clang-format on
@@ -157,6 +164,7 @@ using dialect::uint;
 using dialect::ulong;
 
 constexpr int kDigit = 34;
+constexpr uint kVectors = 3;  // both arrays are loaded by 16 bytes
 
 // Numbers that cancel, of all exponents but `near` each other, with denormals, zeros and, where asked for, NaNs and infinities.
 double number(bool wide, bool near, bool special, std::mt19937_64& random) {
@@ -202,7 +210,7 @@ TEST(ByIndexKernel, AddsWithSubgroupsWhateverTheOrderOfKeys) {
       emulation().run(3, GROUP_SIZE, [&] {
         dialect::by_key::sums_by_index(reinterpret_cast<const uint*>(values.data()), 0, 1, keys.data(), 0, 1, size, chunk, groups,
                                        planes.words.data(), planes.others.data(), planes.noted.data(), kRows, phase, pair, kSquareRows, 3,
-                                       7, slots, copies, how % 3 != 0 ? static_cast<uint>(groups) : 0);
+                                       7, slots, copies, 0, how % 3 != 0 ? static_cast<uint>(groups) : 0);
       });
       EXPECT_EQ(planes.noted[0], 1u);
       EXPECT_EQ(planes.noted[1], size - 1234);
@@ -277,7 +285,7 @@ TEST(ByIndexKernel, AddsToFieldsOfFewGroups) {
       emulation().run(2, GROUP_SIZE, [&] {
         dialect::by_few::sums_by_index(reinterpret_cast<const uint*>(values.data()), 0, 1, samples.data(), 0, 1, size, full ? 98'304 : 2048,
                                        groups, planes.words.data(), planes.others.data(), planes.noted.data(), kRows, kPhase, kPair, 0, 0,
-                                       0, static_cast<uint>(groups) * copies, copies, kMask);
+                                       0, static_cast<uint>(groups) * copies, copies, kVectors, kMask);
       });
       EXPECT_EQ(planes.noted[0], 0);
       std::vector<Accumulator> exact(groups);
@@ -368,7 +376,7 @@ TEST(ByIndexKernel, AddsSquaresOfWideNumbers) {
           const uint copies = groups <= 5 ? 4 : 0, slots = copies != 0 ? static_cast<uint>(groups) * copies : 64;
           dialect::by_wide::sums_by_index(bits, 0, 1, keys.data(), 0, 1, size, 2048, groups, planes.words.data(), planes.others.data(),
                                           planes.noted.data(), kRows, sums.phase, sums.first, kSquareRows, squares.phase, squares.first,
-                                          slots, copies);
+                                          slots, copies, 0);
         }
       });
       std::vector<Accumulator> exact(groups);

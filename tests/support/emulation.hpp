@@ -45,6 +45,11 @@ FN void barrier_all() { barrier_or(0); }
 
 FN uint atomic_add_local32(uint* p, uint v) { return std::exchange(*p, *p + v); }  // a group's fibers share a thread
 FN uint atomic_exchange_local32(uint* p, uint v) { return std::exchange(*p, v); }
+using LOCAL_PLACE = uint*;
+FN LOCAL_PLACE local_place(uint* p) { return p; }
+FN LOCAL_PLACE local_place_behind(LOCAL_PLACE place, uint words) { return place + words; }
+FN void add_to_place(LOCAL_PLACE place, uint v) { *place += v; }
+FN void store_to_place(LOCAL_PLACE place, uint v) { *place = v; }
 FN uint atomic_or_global32(uint* p, uint v) { return std::atomic_ref(*p).fetch_or(v, std::memory_order_relaxed); }
 FN Late<uint> atomic_add_global32(uint* p, uint v) { return {p, v}; }
 FN Late<ulong> atomic_add_global64(ulong* p, ulong v) { return {p, v}; }

@@ -51,6 +51,14 @@ FN void barrier_all(void) { barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
 // Atomics, relaxed. The old value is returned.
 FN uint atomic_add_local32(LOCAL uint* p, uint v) { return atomic_add((volatile LOCAL uint*)p, v); }
 FN uint atomic_exchange_local32(LOCAL uint* p, uint v) { return atomic_xchg((volatile LOCAL uint*)p, v); }
+// A word of local memory, and additions and stores to the word so many behind it (cuda.h).
+typedef LOCAL uint* LOCAL_PLACE;
+FN LOCAL_PLACE local_place(LOCAL uint* p) { return p; }
+FN LOCAL_PLACE local_place_behind(LOCAL_PLACE place, uint words) { return place + words; }
+FN void add_to_place(LOCAL_PLACE place, uint v) {
+  if (v != 0) atomic_add((volatile LOCAL uint*)place, v);
+}
+FN void store_to_place(LOCAL_PLACE place, uint v) { *(volatile LOCAL uint*)place = v; }
 FN uint atomic_add_global32(GLOBAL uint* p, uint v) { return atomic_add((volatile GLOBAL uint*)p, v); }
 // Adds one, for one work-item of a group.
 FN uint atomic_max_global32(GLOBAL uint* p, uint v) { return atomic_max((volatile GLOBAL uint*)p, v); }

@@ -4,7 +4,8 @@
 // Defined by the host, beside what shares.h names: INDEX, the type of indices; FIELDS, whether local memory has sums of all groups, as in fields.h;
 // GROUP_SIZE; ITEMS, elements that a work-item loads at once.
 //
-// A file ahead of this one may say how an index follows from an INDEX: INDEX_OF(x), by the parameters INDEX_PARAMETERS and INDEX_SETUP, a statement.
+// A file ahead of this one may say how an index follows from an INDEX: INDEX_OF(x), by the parameters INDEX_PARAMETERS and INDEX_SETUP, a statement;
+// and INDICES_OF(vector, found), of the INDICES that 16 bytes hold.
 #ifndef INDEX_OF
 #define INDEX_OF(x) ((ulong)(x))
 #define INDEX_PARAMETERS
@@ -28,7 +29,7 @@ FN long local_sum(LOCAL const uint* slot, uint lower, uint slots) { return (long
 
 FN void deposit_local(LOCAL uint* slot, uint slots, SHARE share) {
 #if FIELDS
-  add_whole(slot, slots, share.low);
+  add_pair(local_place(slot), slots, share.low, share.high);
 #else
   add_local(slot, slot + slots, share.low);
   add_local(slot + 2 * slots, slot + 3 * slots, share.high);
@@ -84,50 +85,88 @@ FN uint heads_of(uint group) {
   return subgroup_ballot(lane == 0 || before != group);
 }
 
-// Neighbours with one group add their shares up, where there are many such: the first of each run gets them, the others are left without a group.
-FN void deposit_together(const SUMS* sums, LOCAL uint* memory, uint slots, uint copies, SHARE share, uint group, uint heads) {
-  const uint lane = local_id() & LANE_MASK;
-  if (count_bits32(heads) <= SUBGROUP / 2) {
-    const uint later = lane == LANE_MASK ? 0 : heads & (~0u << (lane + 1));
-    const uint end = later != 0 ? lowest_bit(later) : SUBGROUP;
-    for (uint distance = 1; distance < SUBGROUP; distance *= 2) {
-      const uint from = lane + distance;
-      SHARE other;
-      other.low = subgroup_shuffle64(share.low, from & LANE_MASK);
-      other.high = FIELDS ? 0 : subgroup_shuffle64(share.high, from & LANE_MASK);
-      other.counted = subgroup_shuffle(share.counted, from & LANE_MASK);
+// Neighbours with one group add their shares up: the first of each run gets them, the others are left without a group.
+FN void deposit_together(const SUMS* sums, LOCAL uint* memory, uint slots, uint copies, SHARE share, uint group) {
+  const uint lane = local_id() & LANE_MASK, heads = heads_of(group);
+  const uint later = lane == LANE_MASK ? 0 : heads & (~0u << (lane + 1));
+  const uint end = later != 0 ? lowest_bit(later) : SUBGROUP;
+  for (uint distance = 1; distance < SUBGROUP; distance *= 2) {
+    const uint from = lane + distance;
+    SHARE other;
+    other.low = subgroup_shuffle64(share.low, from & LANE_MASK);
+    other.high = subgroup_shuffle64(share.high, from & LANE_MASK);
+    other.counted = subgroup_shuffle(share.counted, from & LANE_MASK);
 #if SQUARES
 #pragma unroll
-      for (uint i = 0; i < SQUARE_DIGITS; ++i) other.squares[i] = subgroup_shuffle64(share.squares[i], from & LANE_MASK);
+    for (uint i = 0; i < SQUARE_DIGITS; ++i) other.squares[i] = subgroup_shuffle64(share.squares[i], from & LANE_MASK);
 #endif
-      if (from < end) share = share_merge(share, other);
-    }
-    if ((heads >> lane & 1) == 0) group = NO_GROUP;
+    if (from < end) share = share_merge(share, other);
   }
+  if ((heads >> lane & 1) == 0) group = NO_GROUP;
   deposit(sums, memory, slots, copies, share, group);
 }
+FN uint any_lane(uint value) { return subgroup_ballot((int)value) != 0; }
+// Whether many neighbours have one group, so that they would wait for each other's additions. Work-items that are copies apart do not.
+FN uint crowded(uint group, uint copies) { return copies < SUBGROUP / 4 && count_bits32(heads_of(group)) <= SUBGROUP / 2; }
 #else
-FN uint heads_of(uint group) { return 1; }
-FN void deposit_together(const SUMS* sums, LOCAL uint* memory, uint slots, uint copies, SHARE share, uint group, uint heads) {
+FN uint crowded(uint group, uint copies) { return 0; }
+FN uint any_lane(uint value) { return value; }
+#define deposit_together deposit
+#endif
+
+// Adds an element that is no special case, in few instructions; returns 0, and adds nothing, where it is one for share_of(), or has no group. `mine` is
+// this work-item's place in the sums of group 0.
+#if FIELDS && !SQUARES
+#if SPLIT_FLOATS
+typedef SPLIT HOW;
+FN HOW how_of(const SUMS* sums) { return split_of(sums); }
+#else
+typedef WINDOW HOW;
+FN HOW how_of(const SUMS* sums) { return window_of(sums); }
+#endif
+FN uint deposit_quickly(const SUMS* sums, const HOW* how, LOCAL uint* memory, LOCAL_PLACE mine, uint slots, uint copies, VALUE x, uint group) {
+  const uint adds = group != NO_GROUP;
+  const LOCAL_PLACE slot = local_place_behind(mine, adds ? group * copies : 0);
+#if SPLIT_FLOATS
+  if (!add_split(how, slot, slots, x, adds)) return 0;
+#else
+  long whole;
+  if (!adds || !whole_of(how, x, &whole)) return 0;
+  add_whole(slot, slots, whole);
+#endif
+#if COUNTS
+  add_to_place(local_place_behind(slot, LOCAL_COUNT * slots), 1);
+#else
+  store_to_place(local_place_behind(slot, LOCAL_COUNT * slots), 1);
+#endif
+  return 1;
+}
+#else
+typedef uint HOW;
+FN HOW how_of(const SUMS* sums) { return 0; }
+FN uint deposit_quickly(const SUMS* sums, const HOW* how, LOCAL uint* memory, LOCAL_PLACE mine, uint slots, uint copies, VALUE x, uint group) {
+  SHARE share = share_zero();
+  if (group == NO_GROUP || !add_number(sums, &share, x)) return 0;
+  share.counted = 1;
+#if FIELDS
+  if (share.high >= HIGH_LIMIT || share.high <= -HIGH_LIMIT) return 0;
+#endif
   deposit(sums, memory, slots, copies, share, group);
+  return 1;
 }
 #endif
 
-// Adds `count` elements, of which element i has the index indices[i]: each group of work-items `chunk` of them. Local memory has the extremes so far
-// of all groups or of none.
-KERNEL FIXED_GROUP(GROUP_SIZE, VALUE_BITS <= 32 ? 2 : 1)
+// Adds `count` elements, of which element i has the index indices[i]: each group of work-items `chunk` of them, a multiple of its tiles. Local memory
+// has the extremes so far of all groups or of none.
+KERNEL FIXED_GROUP(GROUP_SIZE, VALUE_BITS <= 32 || !SQUARES ? 2 : 1)
 void sums_by_index(GLOBAL const VALUE* values, ulong from, long stride, GLOBAL const INDEX* indices, ulong index_from, long index_stride,
-                   ulong count, ulong chunk, SUMS_PARAMETERS, uint slots,
-                   uint copies EXTREMA_PARAMETERS INDEX_PARAMETERS DYNLOCAL_PARAMETER(memory)) {
+                   ulong count, ulong chunk, SUMS_PARAMETERS, uint slots, uint copies,
+                   uint vectors EXTREMA_PARAMETERS INDEX_PARAMETERS DYNLOCAL_PARAMETER(memory)) {
   INDEX_SETUP
   DYNLOCAL(memory);
   SUMS_SETUP
-#if FIELDS
-  const WINDOW window = window_of(&sums);
-#define SHARE_OF(x, group) whole_share_of(&sums, &window, x, group)
-#else
-#define SHARE_OF(x, group) share_of(&sums, x, group)
-#endif
+  const HOW how = how_of(&sums);
+  const LOCAL_PLACE mine = local_place_behind(local_place(memory), local_id() & (copies - 1));
   const uint id = local_id();
   const ulong begin = group_id() * chunk;
   const ulong end = count - begin < chunk ? count : begin + chunk;
@@ -158,30 +197,102 @@ void sums_by_index(GLOBAL const VALUE* values, ulong from, long stride, GLOBAL c
     part_end = end - part < ROUND ? end : part + ROUND;
 #endif
     for (ulong tile = part; tile < part_end; tile += ITEMS * GROUP_SIZE) {
+      const ulong first = tile + id * ITEMS;
+      const uint whole = first + ITEMS <= end;
       VALUE x[ITEMS];
+      INDEX index[ITEMS];
       uint group[ITEMS];
+      if (whole && (vectors & VECTORS_OF_VALUES) != 0) {
+        LOAD_ITEMS(VALUE, x, values + (from + first));
+      } else {
+#pragma unroll
+        for (uint k = 0; k < ITEMS; ++k) x[k] = first + k < end ? values[(long)from + (long)(first + k) * stride] : (VALUE)0;
+      }
+      if (whole && (vectors & VECTORS_OF_INDICES) != 0) {
+        LOAD_ITEMS(INDEX, index, indices + (index_from + first));
+      } else {
+#pragma unroll
+        for (uint k = 0; k < ITEMS; ++k) {
+          index[k] = first + k < end ? indices[(long)index_from + (long)(first + k) * index_stride] : (INDEX)0;
+        }
+      }
+      uint all = 1;
+#if defined(INDICES) && ITEMS % INDICES == 0
+#pragma unroll
+      for (uint v = 0; v < ITEMS; v += INDICES) {
+#if INDICES == 4
+        const uint4 vector = make_uint4(index[v], index[v + 1], index[v + 2], index[v + 3]);
+#else
+        const uint4 vector = make_uint4((uint)index[v], (uint)(index[v] >> 32), (uint)index[v + 1], (uint)(index[v + 1] >> 32));
+#endif
+        INDICES_OF(vector, group + v);
+      }
 #pragma unroll
       for (uint k = 0; k < ITEMS; ++k) {
-        const ulong i = tile + k * GROUP_SIZE + id;
-        x[k] = i < end ? values[(long)from + (long)i * stride] : (VALUE)0;
-        group[k] = NO_GROUP;
-        if (i >= end) continue;
-        const ulong index = INDEX_OF(indices[(long)index_from + (long)i * index_stride]);
-        if (index < groups) {
-          group[k] = (uint)index;
-        } else {
-          ++outside;
-          first_outside = i < first_outside ? i : first_outside;
+        all &= group[k] < groups;
+        if (group[k] >= groups) group[k] = NO_GROUP;
+      }
+#else
+#pragma unroll
+      for (uint k = 0; k < ITEMS; ++k) {
+        const ulong found = INDEX_OF(index[k]);
+        group[k] = found < groups ? (uint)found : NO_GROUP;
+        all &= found < groups;
+      }
+#endif
+      if (!whole || !all) {
+#pragma unroll
+        for (uint k = 0; k < ITEMS; ++k) {
+          if (first + k >= end) {
+            group[k] = NO_GROUP;
+          } else if (group[k] == NO_GROUP) {
+            ++outside;
+            first_outside = first + k < first_outside ? first + k : first_outside;
+          }
         }
       }
 #if EXTREMA
 #pragma unroll
       for (uint k = 0; k < ITEMS; ++k) note_extremes(&sums, known, known_groups, x[k], group[k]);
 #endif
+      // Where the first elements of a sub-group are crowded, all of this tile are added together.
+      const uint together = crowded(group[0], copies);
+      uint others = together;
+      if (!together) {
 #pragma unroll
-      for (uint k = 0; k < ITEMS; ++k) {
-        const uint heads = heads_of(group[k]);
-        deposit_together(&sums, memory, slots, copies, SHARE_OF(x[k], group[k]), group[k], heads);
+        for (uint k = 0; k < ITEMS; ++k) others |= !deposit_quickly(&sums, &how, memory, mine, slots, copies, x[k], group[k]) << k;
+      }
+      // One copy of the code for what is rare. All of a sub-group go through it: what is added together waits in `waiting` for another group.
+      if (any_lane(others)) {
+        SHARE waiting = share_zero();
+        uint waits_for = NO_GROUP;
+        for (uint at = 0; at <= ITEMS; ++at) {
+          VALUE number = 0;
+          uint its = NO_GROUP;
+#pragma unroll
+          for (uint k = 0; k < ITEMS; ++k) {
+            if (k == at && (together || (others >> k & 1) != 0)) {
+              number = x[k];
+              its = group[k];
+            }
+          }
+          SHARE share = share_of(&sums, number, its);
+#if FIELDS
+          if (share.high >= HIGH_LIMIT || share.high <= -HIGH_LIMIT) {
+            deposit_global(&sums, share, its);
+            share = share_zero();
+          }
+#endif
+          if (!together) {
+            deposit(&sums, memory, slots, copies, share, its);
+          } else if (any_lane(its != waits_for)) {
+            deposit_together(&sums, memory, slots, copies, waiting, waits_for);
+            waiting = share;
+            waits_for = its;
+          } else {
+            waiting = share_merge(waiting, share);
+          }
+        }
       }
     }
 #if FIELDS

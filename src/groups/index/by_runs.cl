@@ -111,16 +111,7 @@ FN uint hold(const SUMS* sums, RUN* run, VALUE x) {
   run->whole += (long)x;
   ++run->terms;
 #else
-  const NUMBER number = number_of(x);
-  SHARE share = run->share;
-  if (number.kind != NUMBER_FINITE ||
-      !add_to_pair(&share.low, &share.high, sums->pair, number.mantissa, number.place + sums->phase, number.negative, VALUE_BITS)) {
-    return 0;
-  }
-#if SQUARES
-  if (!add_square(share.squares, sums->square_pair, number.mantissa, 2 * number.place + sums->square_phase)) return 0;
-#endif
-  run->share = share;
+  if (!add_number(sums, &run->share, x)) return 0;
 #endif
   ++run->share.counted;
   return 1;
@@ -209,26 +200,6 @@ FN SHARE share_since(SHARE share, uint begins) {
 #endif
   return share;
 }
-
-// ITEMS neighbours of the type TYPE, by loads of 16 bytes.
-#define LOAD_ITEMS(TYPE, to, from)                                                                                                        \
-  {                                                                                                                                       \
-    uint words[2 * ITEMS + 4];                                                                                                            \
-    _Pragma("unroll") for (uint v = 0; v < ITEMS * sizeof(TYPE) / 16; ++v) {                                                              \
-      const uint4 load = load_streaming((GLOBAL const uint4*)(from) + v);                                                                 \
-      words[4 * v] = load.x;                                                                                                              \
-      words[4 * v + 1] = load.y;                                                                                                          \
-      words[4 * v + 2] = load.z;                                                                                                          \
-      words[4 * v + 3] = load.w;                                                                                                          \
-    }                                                                                                                                     \
-    _Pragma("unroll") for (uint k = 0; k < ITEMS; ++k) {                                                                                  \
-      to[k] = sizeof(TYPE) == 8   ? (TYPE)((ulong)words[2 * k + 1] << 32 | words[2 * k])                                                  \
-              : sizeof(TYPE) == 4 ? (TYPE)words[k]                                                                                        \
-                                  : (TYPE)(words[k * sizeof(TYPE) / 4] >> (8 * (k * (uint)sizeof(TYPE) % 4)));                            \
-    }                                                                                                                                     \
-  }
-#define VECTORS_OF_VALUES 1
-#define VECTORS_OF_INDICES 2
 
 #if SEGMENTS
 // The number of the offsets from `first` to `last` (excluded) that are not above `place`, plus `first`.

@@ -25,9 +25,10 @@ constexpr std::uint64_t kLooked = std::uint64_t{1} << 24;     // elements of whi
 constexpr std::uint64_t kFirstLooked = 1 << 20;               // and a first one, for runs
 constexpr std::uint32_t kGroupSize = 512, kRunsGroupSize = 256, kCpuGroupSize = 16;
 constexpr std::uint64_t kRunsGroups = 12;  // of a compute unit, which holds three at once: by measurement on an H100
-constexpr std::uint64_t kLocalBytes = 100 << 10, kCpuLocalBytes = 32 << 10, kReservedBytes = 4 << 10;
+// Of a group of work-items: as much as lets two of them be on a compute unit; and more, if sums of all groups find room then.
+constexpr std::uint64_t kLocalBytes = 100 << 10, kMoreLocalBytes = 200 << 10, kCpuLocalBytes = 32 << 10, kReservedBytes = 4 << 10;
 constexpr std::uint32_t kSpecials = 4;                                // planes behind the digits
-constexpr std::uint32_t kVectorsOfValues = 1, kVectorsOfIndices = 2;  // of by_runs.cl
+constexpr std::uint32_t kVectorsOfValues = 1, kVectorsOfIndices = 2;  // of loads.h
 constexpr std::string_view kRoom = "sums by index";                   // the plan that keeps memory
 constexpr std::uint64_t kMaxKept = std::uint64_t{1} << 28, kLeastOthers = 1 << 16;
 constexpr std::uint32_t kWords = 14;  // OUTSIDE and so on, of digits.h
@@ -75,11 +76,11 @@ std::uint32_t held_square_digits(DType kind) { return size_of(kind) == 8 ? 4 : 2
 // Of a sum in local memory, with the number of its group.
 std::uint64_t slot_bytes(bool squares, DType kind) { return 24 + (squares ? 8 * held_square_digits(kind) : 0); }
 
-// Local memory for sums and extremes.
-std::uint64_t local_budget(const device::Device& device) {
+// Local memory for sums and extremes, of a group of work-items.
+std::uint64_t local_budget(const device::Device& device, std::uint64_t most) {
   // NVIDIA's OpenCL launches no kernel that takes all of the 48 KiB that it reports.
   const std::uint64_t room = device.launch_local_bytes(), usable = room - std::min(room / 8, kReservedBytes);
-  return std::min(usable, device.info().is_cpu ? kCpuLocalBytes : kLocalBytes);
+  return std::min(usable, device.info().is_cpu ? kCpuLocalBytes : most);
 }
 
 }  // namespace
@@ -116,6 +117,7 @@ device::Source index_sums_source(const IndexSums& what, const Indexing* indexing
     source.defines.insert(source.defines.end(), indexing->defines.begin(), indexing->defines.end());
   }
   if (what.fields) source.files.emplace_back("groups/index/fields.h");
+  source.files.emplace_back("groups/index/loads.h");
   source.files.emplace_back(what.runs ? "groups/index/by_runs.cl" : "groups/index/by_index.cl");
   return source;
 }
@@ -244,10 +246,10 @@ std::uint64_t DeviceTable::room() const noexcept {
   return most - pending_;
 }
 
-std::uint64_t DeviceTable::known_groups() const { return extrema_ && 16 * groups_ <= local_budget(device_) / 2 ? groups_ : 0; }
+std::uint64_t DeviceTable::known_groups() const { return extrema_ && 16 * groups_ <= local_budget(device_, kLocalBytes) / 2 ? groups_ : 0; }
 
 std::uint64_t DeviceTable::most_slots() const {
-  return std::max<std::uint64_t>((local_budget(device_) - 16 * known_groups()) / slot_bytes(squares_, kind_), 1);
+  return std::max<std::uint64_t>((local_budget(device_, kMoreLocalBytes) - 16 * known_groups()) / slot_bytes(squares_, kind_), 1);
 }
 
 DeviceTable::Geometry DeviceTable::geometry(std::uint64_t count, bool runs) const {
@@ -389,16 +391,15 @@ void DeviceTable::launch(const IndexSums& what, const device::Source& source, co
                                              products_.phase,
                                              products_.pair};
   if (what.runs) {
-    const auto in_vectors = [&](const device::Run& run, std::uint64_t size) {
-      return run.stride == static_cast<std::int64_t>(size) && what.items * size % 16 == 0 &&
-             (device_.misalignment(run.memory) + run.offset) % 16 == 0;
-    };
-    const std::uint32_t vectors =
-        (in_vectors(values, element) ? kVectorsOfValues : 0) | (in_vectors(indices, index) ? kVectorsOfIndices : 0);
-    arguments.insert(arguments.end(), {first, vectors});
+    arguments.emplace_back(first);
   } else {
     arguments.insert(arguments.end(), {shape.slots, shape.copies});
   }
+  const auto in_vectors = [&](const device::Run& run, std::uint64_t size) {
+    return run.stride == static_cast<std::int64_t>(size) && what.items * size % 16 == 0 &&
+           (device_.misalignment(run.memory) + run.offset) % 16 == 0;
+  };
+  arguments.emplace_back((in_vectors(values, element) ? kVectorsOfValues : 0) | (in_vectors(indices, index) ? kVectorsOfIndices : 0));
   if (extrema_) arguments.emplace_back(shape.known);
   if (indexing != nullptr) arguments.insert(arguments.end(), indexing->arguments.begin(), indexing->arguments.end());
   device_.launch(device::build(device_, source, what.runs ? "sums_by_runs" : "sums_by_index"),

@@ -199,6 +199,21 @@ FN SHARE share_of(const SUMS* sums, VALUE x, uint group) {
   return share;
 }
 
+// Adds an element to a share, in few instructions; returns 0, and adds nothing, if it is one for share_of(). Does not count it.
+FN uint add_number(const SUMS* sums, SHARE* share, VALUE x) {
+  const NUMBER number = number_of(x);
+  SHARE sum = *share;
+  if (number.kind != NUMBER_FINITE ||
+      !add_to_pair(&sum.low, &sum.high, sums->pair, number.mantissa, number.place + sums->phase, number.negative, VALUE_BITS)) {
+    return 0;
+  }
+#if SQUARES
+  if (!add_square(sum.squares, sums->square_pair, number.mantissa, 2 * number.place + sums->square_phase)) return 0;
+#endif
+  *share = sum;
+  return 1;
+}
+
 // A share to the planes.
 FN void deposit_global(const SUMS* sums, SHARE share, uint group) {
   GLOBAL ulong* const at = sums->planes + group;
