@@ -46,6 +46,9 @@ class By {
   friend SAMESUM_EXPORT By by(const Array& keys, std::uint64_t groups);
   friend SAMESUM_EXPORT By by_offsets(const Array& offsets);
   friend SAMESUM_EXPORT By by_lengths(const Array& lengths);
+  friend SAMESUM_EXPORT Values sum(const Array& data, const By& by, const Options& options);
+  friend SAMESUM_EXPORT void sum(const Array& data, const By& by, const Array& to, const Options& options);
+  bool sum_there(const Array& data, NanPolicy nan, const Array& to) const;
 
   std::shared_ptr<const Division> division_;
 };
@@ -69,9 +72,9 @@ By by_lengths(const Array& lengths);
 // are of no elements: the message names the group.
 
 /// As GroupSums::sums(), means(), variances(), counts().
-inline Values sum(const Array& data, const By& by, const Options& options = {}) {
-  return by.sums(data, {.counts = false, .threads = options.tuning.threads}).sums(options.nan);
-}
+Values sum(const Array& data, const By& by, const Options& options = {});
+/// The same into memory of the caller's, as GroupSums::sums(to): on a device where the elements are, results stay there.
+void sum(const Array& data, const By& by, const Array& to, const Options& options = {});
 inline Values mean(const Array& data, const By& by, const Options& options = {}) {
   return by.sums(data, {.threads = options.tuning.threads}).means(options.nan);
 }

@@ -58,9 +58,10 @@ std::uint32_t unroll_of(DType type) { return size_of(type) == 8 ? 8 : 16; }
 
 constexpr std::uint32_t kFew = 4;  // FEW of axes.cl
 
-constexpr std::uint64_t kSumWords = 4;                         // of one part's sum
-constexpr std::uint64_t kCapacity = std::uint64_t{1} << 16;    // pending results whose indices are stored; if there are more, all are computed again
-constexpr std::uint32_t kMaxOfHost = 256;                      // up to this many pending results are computed by one sum each
+constexpr std::uint64_t kSumWords = 4;  // of one part's sum
+constexpr std::uint64_t kCapacity = std::uint64_t{1}
+                                    << 16;  // pending results whose indices are stored; if there are more, all are computed again
+constexpr std::uint32_t kMaxOfHost = 256;   // up to this many pending results are computed by one sum each
 constexpr std::uint64_t kMaxOfExact = std::uint64_t{1} << 31;  // the limit of axes_exact.cl for the elements of a result
 constexpr std::uint32_t kExactToUnit = 4;
 
@@ -139,8 +140,8 @@ AxesShape axes_shape(const AxisProblem& problem, bool skip, const DeviceInfo& in
   const auto fitting = [&](std::uint64_t extent) {
     return static_cast<std::uint32_t>(std::min<std::uint64_t>(std::bit_ceil(std::max<std::uint64_t>(extent, 1)), shape.group_size));
   };
-  // Adjacent work-items read adjacent memory: adjacent results if `neighbours` is set; otherwise 32 bytes (a memory sector) of one result if there
-  // are many results, or all of its elements. Each lane reads several elements.
+  // Adjacent work-items read adjacent memory: adjacent results if `neighbours` is set; otherwise 32 bytes (a memory sector) of one result
+  // if there are many results, or all of its elements. Each lane reads several elements.
   const std::uint64_t wanted = std::uint64_t{info.compute_units} * (info.is_cpu ? 2 : 16);  // groups
   const auto sector = static_cast<std::uint64_t>(32 / size_of(problem.data.type()));
   if (shape.neighbours) {
@@ -197,9 +198,9 @@ class AxesLaunch {
     for (std::uint64_t first = 0; first < units; first += kUnits) {
       const device::Grid groups{static_cast<std::uint32_t>(std::min(kUnits, units - first)), shape_.group_size};
       if (shape_.few) {
-        const device::Argument arguments[] = {from_,         offset_,      scratch_.words, kept_axes(), problem_.results,
-                                              problem_.each, kept_stride_, reduced_stride, first,       std::int32_t{mean_},
-                                              to_,           to_offset_,   scratch_.pending,  kCapacity};
+        const device::Argument arguments[] = {from_,         offset_,      scratch_.words,   kept_axes(), problem_.results,
+                                              problem_.each, kept_stride_, reduced_stride,   first,       std::int32_t{mean_},
+                                              to_,           to_offset_,   scratch_.pending, kCapacity};
         device_.launch(scratch_.few, groups, arguments);
         continue;
       }
@@ -226,17 +227,19 @@ class AxesLaunch {
       device_.launch(scratch_.kernel, groups, arguments);
     }
     if (shape_.parts == 1) return;
-    const device::Argument arguments[] = {scratch_.sums, problem_.results, problem_.each, shape_.parts,  std::int32_t{mean_},
+    const device::Argument arguments[] = {scratch_.sums, problem_.results, problem_.each,  shape_.parts,     std::int32_t{mean_},
                                           to_,           to_offset_,       scratch_.words, scratch_.pending, kCapacity};
     device_.launch(scratch_.merge, {static_cast<std::uint32_t>(problem_.results), shape_.group_size}, arguments);
   }
 
   // The pending results, of which there are about `wanted`.
   void exact(std::uint64_t wanted) const {
-    const auto groups = static_cast<std::uint32_t>(std::min({wanted, std::uint64_t{device_.info().compute_units} * kExactToUnit, kMaxGroups}));
-    const device::Argument arguments[] = {from_,         offset_,      scratch_.words,      kept_axes(), reduced_axes(), problem_.results,
-                                          problem_.each, kept_stride_, std::int32_t{mean_}, to_,         to_offset_,     scratch_.pending,
-                                          kCapacity,     scratch_.state};
+    const auto groups =
+        static_cast<std::uint32_t>(std::min({wanted, std::uint64_t{device_.info().compute_units} * kExactToUnit, kMaxGroups}));
+    const device::Argument arguments[] = {
+        from_,          offset_,      scratch_.words,      kept_axes(), reduced_axes(), problem_.results, problem_.each,
+        scratch_.words, kept_stride_, std::int32_t{mean_}, to_,         to_offset_,     scratch_.pending, kCapacity,
+        scratch_.state};
     device_.launch(*scratch_.exact, {groups, shape_.group_size}, arguments);
   }
 
@@ -250,7 +253,9 @@ class AxesLaunch {
  private:
   static constexpr std::uint64_t kMaxGroups = 65535;  // which axes_exact.cl counts in 16 bits
 
-  static std::uint32_t count(const std::vector<core::Axis>& axes) { return static_cast<std::uint32_t>(std::max<std::size_t>(axes.size(), 1)); }
+  static std::uint32_t count(const std::vector<core::Axis>& axes) {
+    return static_cast<std::uint32_t>(std::max<std::size_t>(axes.size(), 1));
+  }
   std::uint32_t kept_axes() const { return count(problem_.kept); }
   std::uint32_t reduced_axes() const { return count(problem_.reduced); }
 
@@ -302,6 +307,74 @@ std::vector<std::uint64_t> reduce_on_device(const AxisProblem& problem, bool mea
   }
   device.plans().give_back(name, std::move(scratch));
   return pending;
+}
+
+namespace {
+
+// What a call with segments uses, kept for the next one.
+struct SegmentsScratch {
+  SegmentsScratch(device::Device& device, DType type, const AxesShape& shape)
+      : kernel(device::build(device, segments_source(type, shape), "segments")),
+        words(device.allocate(8)),
+        pending(device.allocate(8 * kCapacity)),
+        state(device.allocate(16)) {
+    const std::uint64_t none = 0;
+    device.write(words, 0, &none, sizeof none);
+    device.write(state, 0, &none, sizeof none);
+  }
+  device::Kernel kernel;
+  device::Memory words, pending, state;
+  std::optional<device::Kernel> exact;
+};
+
+}  // namespace
+
+device::Source segments_source(DType type, const AxesShape& shape) {
+  device::Source source = axes_source(type, shape);
+  source.files.emplace_back("groups/segments.cl");
+  return source;
+}
+
+bool segments_on_device(const Array& values, const Array& offsets, std::uint64_t elements, NanPolicy nan, const device::Place& to) {
+  constexpr std::uint64_t kMostLanes = 32, kElementsOfLane = 8;
+  const std::optional<device::Run> run = device::single_run(values, core::Order::index);
+  const DType type = values.type();
+  const std::uint64_t count = offsets.size() - 1;
+  if (!run || run->stride != static_cast<std::int64_t>(size_of(type)) || run->offset % size_of(type) != 0) return false;
+  device::Device& device = values.buffer().device().implementation();
+  AxesShape shape;
+  shape.skip = nan == NanPolicy::skip;
+  shape.group_size = std::bit_floor(std::min(device.info().max_group_size, device.info().is_cpu ? kCpuGroupSize : kGroupSize));
+  const std::uint64_t lanes = std::bit_ceil(
+      std::clamp<std::uint64_t>(elements / count / kElementsOfLane, 1, std::min<std::uint64_t>(kMostLanes, shape.group_size)));
+  const auto width = static_cast<std::uint32_t>(shape.group_size / lanes);
+  if ((count + width - 1) / width > kUnits) return false;
+  const device::Lock lock(device.mutex());
+  const std::string name = fmt::format("segments {} {}", name_of(type), shape.skip);
+  auto scratch = device.plans().take<SegmentsScratch>(name);
+  if (!scratch) scratch = std::make_shared<SegmentsScratch>(device, type, shape);
+  const device::Memory begins = offsets.buffer().state().memory;
+  const device::Argument sums[] = {run->memory, run->offset,   begins,           count,    width, scratch->words,
+                                   to.memory,   to.offset / 8, scratch->pending, kCapacity};
+  device.launch(scratch->kernel, {static_cast<std::uint32_t>((count + width - 1) / width), shape.group_size}, sums);
+  std::uint32_t pending = 0;
+  device.read(scratch->words, 0, &pending, sizeof pending);
+  bool all = true;
+  if (pending != 0) {
+    if (!scratch->exact) scratch->exact = device::build(device, axes_exact_source(type, shape), "axes_exact");
+    const auto groups = static_cast<std::uint32_t>(
+        std::min({std::uint64_t{pending}, std::uint64_t{device.info().compute_units} * kExactToUnit, std::uint64_t{65535}}));
+    const std::uint32_t no_axes = 0;
+    const device::Argument exact[] = {run->memory, run->offset,   scratch->words,   no_axes,         no_axes,
+                                      count,       count,         begins,           std::int64_t{0}, std::int32_t{0},
+                                      to.memory,   to.offset / 8, scratch->pending, kCapacity,       scratch->state};
+    device.launch(*scratch->exact, {groups, shape.group_size}, exact);
+    std::uint32_t without = 0;
+    device.read(scratch->state, sizeof without, &without, sizeof without);
+    all = without == 0;
+  }
+  device.plans().give_back(name, std::move(scratch));
+  return all;
 }
 
 PlannedAxes::PlannedAxes(device::Device& device, const Array& like, const Axes& axes, bool mean, NanPolicy nan)

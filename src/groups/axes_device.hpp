@@ -31,6 +31,14 @@ device::Source axes_source(DType type, const AxesShape& shape);
 /// Kernel "axes_exact", for the results that those kernels cannot compute.
 device::Source axes_exact_source(DType type, const AxesShape& shape);
 
+/// Kernel "segments".
+device::Source segments_source(DType type, const AxesShape& shape);
+
+/// The rounded sums of segments, without a table of sums: of `values` along one axis, and where `offsets` (uint64, ascending, not above the number of
+/// values) says. 64 bits for each, which may have been changed if the result is false: then these values are not adjacent, or a sum of integers does not fit.
+/// `elements`: of all segments together.
+bool segments_on_device(const Array& values, const Array& offsets, std::uint64_t elements, NanPolicy nan, const device::Place& to);
+
 struct AxesScratch;
 
 /// Sums or means along axes of arrays of one shape and type, with the same strides: prepared once, launched any number of times. Requires

@@ -83,11 +83,11 @@ FN ulong exact_result(LOCAL long* digits, LOCAL long* storage, LOCAL const uint*
 #define ENDED 1u
 #define WITHOUT (1u << 16)
 
-// `words` as in axes.cl. state[0] is 0 before a launch and after it; state[1] is the number of groups that found no result, after it. The launch
+// `words` as in axes.cl; but if `kept_axes` is 0, results are of segments (segments.cl), and `offsets` is where they begin. state[0] is 0 before a launch and after it; state[1] is the number of groups that found no result, after it. The launch
 // sets the number of pending results to 0.
 KERNEL FIXED_GROUP(GROUP_SIZE, 1)
-void axes_exact(GLOBAL const uchar* data, ulong offset, GLOBAL ulong* words, uint kept_axes, uint reduced_axes, ulong results, ulong each,
-                long kept_stride, int mean, GLOBAL ulong* to, ulong to_offset, GLOBAL const ulong* pending, ulong capacity, GLOBAL uint* state) {
+void axes_exact(GLOBAL const uchar* data, ulong offset, GLOBAL ulong* words, uint kept_axes, uint reduced_axes, ulong results, ulong each_result,
+                GLOBAL const ulong* offsets, long kept_stride, int mean, GLOBAL ulong* to, ulong to_offset, GLOBAL const ulong* pending, ulong capacity, GLOBAL uint* state) {
   LOCAL_VAR long shared[GROUP_SIZE * DIGITS_AT_ONCE];
   LOCAL_VAR long digits[DIGIT_COUNT];
   LOCAL_VAR long storage[DIGIT_COUNT + 16];
@@ -107,9 +107,16 @@ void axes_exact(GLOBAL const uchar* data, ulong offset, GLOBAL ulong* words, uin
     barrier_local();
     long own[DIGIT_COUNT];
     for (uint i = 0; i < DIGIT_COUNT; ++i) own[i] = 0;
-    GLOBAL const uchar* const from = data + offset + offset_of(kept, kept_axes, kept_stride, result, results >> 32 == 0);
+    GLOBAL const uchar* from = data + offset;
+    ulong each = each_result;
+    if (kept_axes != 0) {
+      from += offset_of(kept, kept_axes, kept_stride, result, results >> 32 == 0);
+    } else {
+      from += offsets[result] * sizeof(ELEMENT);
+      each = offsets[result + 1] - offsets[result];
+    }
     for (ulong i = id; i < each; i += GROUP_SIZE) {
-      GLOBAL const uchar* at = from;
+      GLOBAL const uchar* at = kept_axes != 0 ? from : from + i * sizeof(ELEMENT);
       ulong index = i;
       for (uint axis = 0; axis < reduced_axes; ++axis) {
         const ulong extent = reduced[2 * axis];

@@ -1,7 +1,10 @@
 // Divisions into groups: by key, and by segment.
 #include "core/array/array_blocks.hpp"
+#include "core/float_environment.hpp"
 #include "core/visit.hpp"
+#include "device/memory/buffer.hpp"
 #include "groups/axes.hpp"
+#include "groups/axes_device.hpp"
 #include "groups/index/scatter.hpp"
 
 #include <samesum/by.hpp>
@@ -23,6 +26,7 @@ namespace samesum {
 
 struct By::Division {
   std::uint64_t groups = 0, elements = 0;
+  std::uint64_t longest = 0;           // of segments
   mutable std::optional<Values> keys;  // of groups; where they are the groups' numbers, made when they are asked for
   mutable std::once_flag asked;
   std::optional<Values> indices;  // the group of each element
@@ -191,6 +195,7 @@ By by_offsets(const Array& offsets) {
     store(bits[i], DType::uint64, i, copy);
   }
   const auto division = std::make_shared<By::Division>();
+  for (std::uint64_t i = 1; i < bits.size(); ++i) division->longest = std::max(division->longest, bits[i] - bits[i - 1]);
   division->groups = bits.size() - 1;
   division->elements = bits.back();
   if (offsets.on_device()) {
@@ -245,6 +250,48 @@ GroupSums By::sums(const Array& data, const GroupOptions& options) const {
     sums.add(data, indices.reshaped(Shape(shape)));
   }
   return sums;
+}
+
+namespace {
+DType type_of_sums(const Array& data) {
+  return !is_integer(data.type()) ? DType::float64 : is_signed(data.type()) ? DType::int64 : DType::uint64;
+}
+}  // namespace
+
+// Sums of segments on a device without a table of sums. A long segment is shared by many work-items only with one.
+bool By::sum_there(const Array& data, NanPolicy nan, const Array& to) const {
+  constexpr std::uint64_t kLongest = 1 << 16, kFewest = 1024;  // elements of a segment, segments
+  const Division& division = *division_;
+  if (!division.offsets || !division.given || division.longest > kLongest || division.groups < kFewest) return false;
+  const auto offsets = division.offsets->as<std::uint64_t>();
+  if (data.rank() != 1 || offsets.back() > data.size() || !groups::on_one_device(data, *division.given)) return false;
+  const DeviceInfo& info = data.buffer().device().info();
+  if (!info.has(Capability::kernels) || !info.has(Capability::fp64)) return false;
+  const device::Place place{to.buffer().state().memory, to.offset()};
+  return groups::segments_on_device(data, *division.given, offsets.back() - offsets.front(), nan, place);
+}
+
+void sum(const Array& data, const By& by, const Array& to, const Options& options) {
+  const core::DefaultFloatEnvironment environment;
+  const DType type = type_of_sums(data);
+  const std::uint64_t shape[] = {by.groups()};
+  const bool fits = to.type() == type && std::ranges::equal(to.shape(), shape) && to.contiguous();
+  if (fits && to.on_device() && data.on_device() && groups::on_one_device(data, to) && by.sum_there(data, options.nan, to)) return;
+  by.sums(data, {.counts = false, .threads = options.tuning.threads}).sums(to, options.nan);
+}
+
+Values sum(const Array& data, const By& by, const Options& options) {
+  const core::DefaultFloatEnvironment environment;
+  if (data.on_device() && by.division_->longest != 0 && by.division_->given) {
+    const Buffer there(data.buffer().device(), 8 * by.groups());
+    const DType type = type_of_sums(data);
+    if (by.sum_there(data, options.nan, Array(there, by.groups(), type))) {
+      Values values(type, {by.groups()});
+      there.read(values.data(), 8 * by.groups());
+      return values;
+    }
+  }
+  return by.sums(data, {.counts = false, .threads = options.tuning.threads}).sums(options.nan);
 }
 
 }  // namespace samesum

@@ -366,6 +366,59 @@ TEST(SumsByIndexOnDevices, SegmentsByOffsetsOnTheDevice) {
   }
 }
 
+template <class T>
+void check_many_segments(unsigned seed) {
+  std::mt19937_64 random(seed);
+  for (const Device& device : with_kernels()) {
+    SCOPED_TRACE(device.info().selector);
+    unsigned turn = seed;
+    for (const Data data : kData) {
+      const unsigned most = turn % 3 == 0 ? 3 : turn % 3 == 1 ? 40 : 300;
+      ++turn;
+      std::vector<std::uint64_t> offsets = {random() % 3};  // empty ones, too, and one that is long
+      for (int i = 0; i < 1100; ++i) offsets.push_back(offsets.back() + (i == 77 ? 9000 : random() % most));
+      SCOPED_TRACE(std::to_string(static_cast<int>(data)) + " " + std::to_string(most));
+      const std::vector<T> values = numbers<T>(data, offsets.back() + random() % 3, random);
+      const OnDevice a(device, values);
+      const By here = by_offsets(offsets), there = by_offsets(OnDevice(device, offsets).array());
+      for (const NanPolicy nan : {NanPolicy::propagate, NanPolicy::skip}) {
+        const Values right = sum(values, here, {.nan = nan});
+        if (turn % 2 == 0) {
+          EXPECT_TRUE(same(sum(a.array(), there, {.nan = nan}), right));
+          continue;
+        }
+        const Buffer to(device, 8 * 1100);
+        sum(a.array(), there, Array(to, 1100, right.type()), {.nan = nan});
+        Values found(right.type(), {1100});
+        to.read(found.data(), 8 * 1100);
+        EXPECT_TRUE(same(found, right));
+      }
+    }
+  }
+}
+
+TEST(SumsByIndexOnDevices, ManySegments) {
+  check_many_segments<float>(16);
+  check_many_segments<double>(17);
+  check_many_segments<std::int32_t>(18);
+}
+
+TEST(SumsByIndexOnDevices, SumsOfSegmentsThatDoNotFitNameTheSegment) {
+  const std::vector<std::int64_t> values(4000, std::numeric_limits<std::int64_t>::max());
+  std::vector<std::int64_t> offsets(2001);
+  for (std::size_t i = 0; i < offsets.size(); ++i) offsets[i] = static_cast<std::int64_t>(i + (i > 1234 ? 1 : 0));
+  for (const Device& device : with_kernels()) {
+    SCOPED_TRACE(device.info().selector);
+    try {
+      sum(OnDevice(device, values).array(), by_offsets(OnDevice(device, offsets).array()));
+      ADD_FAILURE() << "no error";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::no_answer);
+      EXPECT_NE(std::string(error.what()).find("1234"), std::string::npos) << error.what();
+    }
+  }
+}
+
 TEST(SumsByIndexOnDevices, WeightedHistograms) {
   std::mt19937_64 random(10);
   for (const Device& device : with_kernels()) {

@@ -41,11 +41,11 @@ namespace samesum::dialect::by_key {
 // The order of these files matters.
 // clang-format off
 #include "exact/exact.h"
-#include "groups/index/digits.h"
-#include "groups/index/shares.h"
-#include "groups/index/loads.h"
-#include "groups/index/by_index.cl"
-#include "groups/index/digits.cl"
+#include "groups/index/device/digits.h"
+#include "groups/index/device/shares.h"
+#include "groups/index/device/loads.h"
+#include "groups/index/device/by_index.cl"
+#include "groups/index/device/digits.cl"
 // clang-format on
 }  // namespace samesum::dialect::by_key
 #undef COUNTS
@@ -72,11 +72,11 @@ namespace samesum::dialect::by_few {
 // The order of these files matters.
 // clang-format off
 #include "exact/exact.h"
-#include "groups/index/shares.h"
-#include "groups/index/fields.h"
-#include "groups/index/loads.h"
-#include "groups/index/by_index.cl"
-#include "groups/index/digits.cl"
+#include "groups/index/device/shares.h"
+#include "groups/index/device/fields.h"
+#include "groups/index/device/loads.h"
+#include "groups/index/device/by_index.cl"
+#include "groups/index/device/digits.cl"
 // clang-format on
 }  // namespace samesum::dialect::by_few
 #undef COUNTS
@@ -94,10 +94,10 @@ namespace samesum::dialect::by_sorted_key {
 // The order of these files matters.
 // clang-format off
 #include "exact/exact.h"
-#include "groups/index/shares.h"
-#include "groups/index/loads.h"
-#include "groups/index/by_runs.cl"
-#include "groups/index/digits.cl"
+#include "groups/index/device/shares.h"
+#include "groups/index/device/loads.h"
+#include "groups/index/device/by_runs.cl"
+#include "groups/index/device/digits.cl"
 // clang-format on
 }  // namespace samesum::dialect::by_sorted_key
 #undef FLOATS
@@ -126,10 +126,10 @@ namespace samesum::dialect::by_segment {
 // The order of these files matters.
 // clang-format off
 #include "exact/exact.h"
-#include "groups/index/shares.h"
-#include "groups/index/loads.h"
-#include "groups/index/by_runs.cl"
-#include "groups/index/digits.cl"
+#include "groups/index/device/shares.h"
+#include "groups/index/device/loads.h"
+#include "groups/index/device/by_runs.cl"
+#include "groups/index/device/digits.cl"
 // clang-format on
 }  // namespace samesum::dialect::by_segment
 #undef INDEX
@@ -148,10 +148,10 @@ namespace samesum::dialect::by_wide {
 #define FIELDS 0
 // The order of these files matters.
 // clang-format off
-#include "groups/index/shares.h"
-#include "groups/index/loads.h"
-#include "groups/index/by_index.cl"
-#include "groups/index/by_runs.cl"
+#include "groups/index/device/shares.h"
+#include "groups/index/device/loads.h"
+#include "groups/index/device/by_index.cl"
+#include "groups/index/device/by_runs.cl"
 // clang-format on
 }  // namespace samesum::dialect::by_wide
 #pragma GCC diagnostic pop

@@ -10,7 +10,7 @@
 #include "formula/operator/operator_device.hpp"
 #include "formula/operator/operator_plan.hpp"
 #include "groups/axes_device.hpp"
-#include "groups/index/group_device.hpp"
+#include "groups/index/device/group_device.hpp"
 #include "histogram/histogram_device.hpp"
 #include "histogram/nd/cells_device.hpp"
 #include "histogram/nd/tiles.hpp"
@@ -228,6 +228,7 @@ void build_axes(device::Device& device, bool rest) {
       if (skip && is_integer(type)) continue;
       device::build(device, groups::axes_source(type, {.skip = skip}), "axes");
       device::build(device, groups::axes_exact_source(type, {.skip = skip}), "axes_exact");
+      device::build(device, groups::segments_source(type, {.skip = skip}), "segments");
     }
   }
 }

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/chunks.hpp"
-#include "groups/index/group_device.hpp"
+#include "groups/index/device/group_device.hpp"
 #include "groups/index/group_table.hpp"
 
 #include <samesum/error.hpp>

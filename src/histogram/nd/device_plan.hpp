@@ -3,7 +3,7 @@
 
 #include "device/device.hpp"
 #include "device/kernels/program.hpp"
-#include "groups/index/group_device.hpp"
+#include "groups/index/device/group_device.hpp"
 #include "histogram/histogram_device.hpp"
 #include "histogram/plan.hpp"
 

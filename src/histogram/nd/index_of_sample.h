@@ -1,4 +1,4 @@
-// The slot of a sample as the index of its weight (groups/index/by_index.cl); included after plan_parameters.h.
+// The slot of a sample as the index of its weight (groups/index/device/by_index.cl); included after plan_parameters.h.
 #define INDEX_OF(sample) ((ulong)slot_of_sample(&plan, sample))
 // Of as many samples as 16 bytes hold, in few instructions.
 #if SAMPLE_TYPE > 1

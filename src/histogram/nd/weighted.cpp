@@ -6,7 +6,7 @@
 #include "core/float_environment.hpp"
 #include "core/progress.hpp"
 #include "device/memory/run.hpp"
-#include "groups/index/group_device.hpp"
+#include "groups/index/device/group_device.hpp"
 #include "groups/index/scatter.hpp"
 #include "histogram/nd/along_axis.hpp"
 #include "histogram/nd/cells.hpp"

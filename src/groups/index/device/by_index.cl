@@ -158,7 +158,7 @@ FN uint deposit_quickly(const SUMS* sums, const HOW* how, LOCAL uint* memory, LO
 
 // Adds `count` elements, of which element i has the index indices[i]: each group of work-items `chunk` of them, a multiple of its tiles. Local memory
 // has the extremes so far of all groups or of none.
-KERNEL FIXED_GROUP(GROUP_SIZE, VALUE_BITS <= 32 || !SQUARES ? 2 : 1)
+KERNEL FIXED_GROUP(GROUP_SIZE, SQUARES && (EXTREMA || VALUE_BITS > 32 || sizeof(INDEX) > 4) ? 1 : 2)
 void sums_by_index(GLOBAL const VALUE* values, ulong from, long stride, GLOBAL const INDEX* indices, ulong index_from, long index_stride,
                    ulong count, ulong chunk, SUMS_PARAMETERS, uint slots, uint copies,
                    uint vectors EXTREMA_PARAMETERS INDEX_PARAMETERS DYNLOCAL_PARAMETER(memory)) {

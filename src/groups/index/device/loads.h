@@ -3,7 +3,7 @@
 #define LOAD_ITEMS(TYPE, to, from)                                                                                                        \
   {                                                                                                                                       \
     uint words[2 * ITEMS + 4] = {0};                                                                                                      \
-    _Pragma("unroll") for (uint v = 0; v < ITEMS * sizeof(TYPE) / 16; ++v) {                                                              \
+    _Pragma("unroll") for (int v = 0; v < (int)(ITEMS * sizeof(TYPE) / 16); ++v) {                                                         \
       const uint4 load = load_streaming((GLOBAL const uint4*)(from) + v);                                                                 \
       words[4 * v] = load.x;                                                                                                              \
       words[4 * v + 1] = load.y;                                                                                                          \

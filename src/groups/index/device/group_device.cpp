@@ -1,4 +1,4 @@
-#include "groups/index/group_device.hpp"
+#include "groups/index/device/group_device.hpp"
 
 #include "core/chunks.hpp"
 #include "device/memory/buffer.hpp"
@@ -30,7 +30,7 @@ constexpr std::uint64_t kLocalBytes = 100 << 10, kMoreLocalBytes = 200 << 10, kC
 constexpr std::uint32_t kSpecials = 4;                                // planes behind the digits
 constexpr std::uint32_t kVectorsOfValues = 1, kVectorsOfIndices = 2;  // of loads.h
 constexpr std::string_view kRoom = "sums by index";                   // the plan that keeps memory
-constexpr std::uint64_t kMaxKept = std::uint64_t{1} << 28, kLeastOthers = 1 << 16;
+constexpr std::uint64_t kMaxKept = std::uint64_t{1} << 28, kMaxKeptPart = 32, kLeastOthers = 1 << 16;
 constexpr std::uint32_t kWords = 14;  // OUTSIDE and so on, of digits.h
 enum Word : std::uint8_t {
   kOutside,
@@ -94,7 +94,7 @@ device::Source index_sums_source(const IndexSums& what, const Indexing* indexing
   const std::string bits = what.type == DType::float16    ? "as_uint(half_to_float(x))"
                            : what.type == DType::bfloat16 ? "((uint)(x) << 16)"
                                                           : "(x)";
-  device::Source source{{"groups/index/digits.h", "groups/index/shares.h"},
+  device::Source source{{"groups/index/device/digits.h", "groups/index/device/shares.h"},
                         {{"VALUE", element},
                          {"FLOATS", is_integer(kind)         ? "0"
                                     : kind == DType::float64 ? "64"
@@ -116,22 +116,22 @@ device::Source index_sums_source(const IndexSums& what, const Indexing* indexing
     source.files.insert(source.files.end(), indexing->files.begin(), indexing->files.end());
     source.defines.insert(source.defines.end(), indexing->defines.begin(), indexing->defines.end());
   }
-  if (what.fields) source.files.emplace_back("groups/index/fields.h");
-  source.files.emplace_back("groups/index/loads.h");
-  source.files.emplace_back(what.runs ? "groups/index/by_runs.cl" : "groups/index/by_index.cl");
+  if (what.fields) source.files.emplace_back("groups/index/device/fields.h");
+  source.files.emplace_back("groups/index/device/loads.h");
+  source.files.emplace_back(what.runs ? "groups/index/device/by_runs.cl" : "groups/index/device/by_index.cl");
   return source;
 }
 
 device::Source samples_source(IndexSums what) {
   what.segments = what.runs = what.fields = what.counts = what.squares = what.extrema = false;
   device::Source source = index_sums_source(what);
-  source.files.back() = "groups/index/samples.cl";
+  source.files.back() = "groups/index/device/samples.cl";
   return source;
 }
 
 device::Source digits_source(const IndexSums& what) {
   const auto flag = [](bool value) { return std::string(value ? "1" : "0"); };
-  return {{"exact/exact.h", "groups/index/digits.h", "groups/index/digits.cl"},
+  return {{"exact/exact.h", "groups/index/device/digits.h", "groups/index/device/digits.cl"},
           {{"FLOATS", flag(!is_integer(what.type))}, {"COUNTS", flag(what.counts)}, {"GROUP_SIZE", std::to_string(what.group_size)}}};
 }
 
@@ -194,9 +194,10 @@ void DeviceTable::allocate() {
   words_ = device_.allocate(4 * kWords);
 }
 
-// Memory that is not large is kept for the next table.
+// Memory that is not large, or a small part of the device's, is kept for the next table: to allocate and free 2 GB takes milliseconds.
 DeviceTable::~DeviceTable() {
-  if (planes_.bytes == 0 || planes_.bytes > kMaxKept || !device_.mutex().try_lock()) return;
+  const std::uint64_t most = std::max(kMaxKept, device_.info().memory_bytes / kMaxKeptPart);
+  if (planes_.bytes == 0 || planes_.bytes > most || !device_.mutex().try_lock()) return;
   device_.plans().give_back(std::string(kRoom), std::make_shared<Room>(Room{planes_, others_, words_}));
   device_.mutex().unlock();
 }
