@@ -17,6 +17,7 @@ help:
 	@echo 'make install  program, library, manual pages, completions in PREFIX (/usr/local) under DESTDIR; make uninstall'
 	@echo 'make kernels  kernels for CUDA devices, compiled ahead, for install, dist and wheel; these two make them, but with KERNELS=0'
 	@echo 'make dist    a relocatable archive under build/dist, with the documents'
+	@echo 'make dist-old  the same without tests, for glibc 2.28 and newer: RHEL 8, Debian 10, Ubuntu 20.04'
 	@echo 'make deb     Debian packages under build/dist: samesum, libsamesum0, libsamesum-dev'
 	@echo 'make release archive and packages with bills of materials and checksums, signed where gpg has a key'
 	@echo 'make clean   remove build/'
@@ -139,8 +140,15 @@ wheel: $(PYTHON_TOOLS)/ready $(OLD_GLIBC)/flags.cmake
 	@tools/write-kernels.sh $(WHEEL_BUILD)
 	@tools/wheel.py $(WHEEL_BUILD) build/dist
 
+dist-old: docs $(OLD_GLIBC)/flags.cmake
+	@cmake --preset release -B build/older -C $(OLD_GLIBC)/flags.cmake --log-level=WARNING -DSAMESUM_TESTS=OFF -DSAMESUM_MPI=OFF -DSAMESUM_PYTHON_MODULE=OFF
+	@cmake --build build/older --target samesum_shipped samesum_write_kernels
+	@[ ! -e $(BUILD)/cuda-kernels ] || cp -u $(BUILD)/cuda-kernels build/older/
+	@tools/write-kernels.sh build/older
+	@tools/dist.sh build/older build/dist
+
 clean:
 	rm -rf build
 
 .DEFAULT_GOAL := help
-.PHONY: help packages program all demo test test-all bench peers docs docs-tools format kernels dist release deb install uninstall python-tools python-test-tools python wheel clean
+.PHONY: help packages program all demo test test-all bench peers docs docs-tools format kernels dist dist-old release deb install uninstall python-tools python-test-tools python wheel clean

@@ -1,7 +1,9 @@
 #!/bin/sh
-# Installs what is missing of the Debian packages in cmake/debian-packages.txt; silent and quick where nothing is.
+# install-packages.sh [PACKAGE…]: installs what is missing of these Debian packages, or of those in cmake/debian-packages.txt; silent and quick where
+# nothing is.
 set -eu
-wanted=$(sed 's/#.*//' "$(dirname "$0")/../cmake/debian-packages.txt" | tr -s ' \n' '\n\n')
+wanted=$*
+[ -n "$wanted" ] || wanted=$(sed 's/#.*//' "$(dirname "$0")/../cmake/debian-packages.txt" | tr -s ' \n' '\n\n')
 
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
   echo "== This is no Debian: nothing is installed. What is needed, by Debian's names:" $wanted

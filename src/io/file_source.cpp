@@ -21,6 +21,7 @@ namespace {
 // Measured on a virtual disk (docs/lab/cpu.md): one reader leaves it idle between two reads, and four are as fast as any number.
 constexpr std::uint32_t kReaders = 4;
 constexpr std::size_t kChunkBytes = std::size_t{4} << 20;
+constexpr std::size_t kLargeBlockBytes = std::size_t{1} << 26;
 constexpr std::uint64_t kAlignment = FileStream::kDirectAlignment;
 
 // Bytes of a file by direct reads, in chunks that several threads read ahead.
@@ -126,9 +127,10 @@ class FileSource final : public Source {
   }
 
   // Of an array in Fortran order, in C order. Each block has elements from all over the file: the mapping is its reader, as the pages that
-  // one block touches are those of the next one, too.
+  // one block touches are those of the next one, too. Where they do not stay in memory till then, larger blocks read each page less often.
   std::optional<Array> block() {
-    if (!by_index_) by_index_.emplace(file_.array(), core::Order::index);
+    const std::size_t bytes = stream_ == nullptr ? core::ArrayBlocks::kBlockBytes : kLargeBlockBytes;
+    if (!by_index_) by_index_.emplace(file_.array(), core::Order::index, bytes);
     if (const std::optional<View> block = by_index_->next()) return *block;
     file_.check_unchanged();
     return std::nullopt;

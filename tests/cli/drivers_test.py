@@ -5,15 +5,10 @@ import pathlib
 import resource
 import unittest
 
-from support.program import PROGRAM, Case
+from support.program import Case, sanitized
 
 FAKE = pathlib.Path(os.environ.get("SAMESUM_FAKES", "")) / "libfake_opencl.so"
 DEVICE = "opencl:0"
-
-
-def sanitized():
-    """A sanitizer's runtime reserves terabytes of addresses."""
-    return b"__asan_init" in pathlib.Path(PROGRAM).read_bytes() or b"__tsan_init" in pathlib.Path(PROGRAM).read_bytes()
 
 
 @unittest.skipUnless(FAKE.exists(), "there is no OpenCL driver to stand before")

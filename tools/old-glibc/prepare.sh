@@ -1,8 +1,9 @@
 #!/bin/sh
 # prepare.sh FOLDER: what g++ links with so that the result runs on glibc 2.28 and newer (RHEL 8, Debian 10, Ubuntu 20.04), and nothing else is needed there.
 # FOLDER/lib gets the glibc 2.28 that programs are linked with: stand-ins with the symbols of that version, made by zig (PyPI), which knows
-# those of each, and with newer.c the few functions that came later. FOLDER/flags.cmake is for cmake -C: linker flags, oneTBB (compiled here
-# from Debian's source, static), and the static libraries of zlib, zstd, libpng and libjpeg. Compiler, headers and code are those of every build.
+# those of each, and with newer.c the few functions that came later. FOLDER/flags.cmake is for cmake -C: linker flags, and the static libraries of
+# zlib, zstd, oneTBB, libpng and libjpeg. The last three are compiled here from Debian's sources: there is no static oneTBB, and the other two are
+# not for shared libraries. Compiler, headers and code are those of every build.
 set -eu
 glibc=2.28
 here=$(cd "$(dirname "$0")" && pwd)
@@ -23,30 +24,41 @@ echo 'GROUP(libc.so.6 libc_nonshared.a newer.o AS_NEEDED(libld.so.2))' >libc.so
 for name in m pthread dl rt; do ln -sf "$(ls lib$name.so.[0-9])" lib$name.so; done
 
 link="-B$folder/lib -L$folder/lib -static-libstdc++ -static-libgcc"
-echo "== Fetching oneTBB's source from Debian and compiling it in $folder/tbb"
-mkdir -p "$folder/tbb/lists/partial"
-cd "$folder/tbb"
+echo "== Fetching the sources of oneTBB, libpng and libjpeg-turbo from Debian and compiling them in $folder/sources"
+"$here/../install-packages.sh" nasm  # for libjpeg-turbo's loops
+mkdir -p "$folder/sources/lists/partial"
+cd "$folder/sources"
 echo 'deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian bookworm main' >sources.list
-apt="apt-get -qq -o Dir::Etc::SourceList=$folder/tbb/sources.list -o Dir::Etc::SourceParts=/dev/null -o Dir::State::Lists=$folder/tbb/lists"
+apt="apt-get -qq -o Dir::Etc::SourceList=$folder/sources/sources.list -o Dir::Etc::SourceParts=/dev/null -o Dir::State::Lists=$folder/sources/lists"
 $apt update
-[ -d onetbb-*/src ] || $apt source onetbb 2>/dev/null
-cmake -S onetbb-* -B build -G Ninja --log-level=WARNING -DCMAKE_BUILD_TYPE=Release -DBUILD_SHARED_LIBS=OFF -DTBB_TEST=OFF -DTBB_STRICT=OFF -DTBBMALLOC_BUILD=OFF \
-  -DTBB_DISABLE_HWLOC_AUTOMATIC_SEARCH=ON -DCMAKE_POSITION_INDEPENDENT_CODE=ON -DCMAKE_INSTALL_PREFIX="$folder/tbb" -DCMAKE_INSTALL_LIBDIR=lib -Wno-dev >/dev/null
-cmake --build build >/dev/null
-cmake --install build >/dev/null
+# compile NAME OPTIONS…: a static library for programs and shared libraries.
+compile() {
+  name=$1
+  shift
+  [ -n "$(ls -d "$name"-*/CMakeLists.txt 2>/dev/null)" ] || $apt source "$name" 2>/dev/null
+  cmake -S "$name"-*/ -B "build-$name" -G Ninja --log-level=ERROR -DCMAKE_BUILD_TYPE=Release -DCMAKE_POSITION_INDEPENDENT_CODE=ON -Wno-dev \
+    -DCMAKE_INSTALL_PREFIX="$folder" -DCMAKE_INSTALL_LIBDIR="$folder/lib" "$@" >/dev/null
+  cmake --build "build-$name" >/dev/null
+  cmake --install "build-$name" >/dev/null
+}
+compile onetbb -DBUILD_SHARED_LIBS=OFF -DTBB_TEST=OFF -DTBB_STRICT=OFF -DTBBMALLOC_BUILD=OFF -DTBB_DISABLE_HWLOC_AUTOMATIC_SEARCH=ON
+compile libpng1.6 -DPNG_SHARED=OFF -DPNG_TESTS=OFF
+compile libjpeg-turbo -DENABLE_SHARED=OFF -DWITH_TURBOJPEG=OFF
 
 # Found before shared ones of the same name.
 libraries=/usr/lib/$(gcc -print-multiarch)
-for name in z zstd png16 jpeg; do ln -sf "$libraries/lib$name.a" "$folder/lib/"; done
+for name in z zstd; do ln -sf "$libraries/lib$name.a" "$folder/lib/"; done
 # What comes of static libraries is nobody else's.
 cat >"$folder/flags.cmake" <<FLAGS
 set(CMAKE_EXE_LINKER_FLAGS "$link" CACHE STRING "")
 set(CMAKE_SHARED_LINKER_FLAGS "$link -Wl,--exclude-libs,ALL" CACHE STRING "")
 set(CMAKE_MODULE_LINKER_FLAGS "$link -Wl,--exclude-libs,ALL" CACHE STRING "")
 set(SAMESUM_OLD_GLIBC ON CACHE BOOL "")
-set(TBB_DIR "$folder/tbb/lib/cmake/TBB" CACHE PATH "")
+set(TBB_DIR "$folder/lib/cmake/TBB" CACHE PATH "")
 set(ZLIB_LIBRARY "$folder/lib/libz.a" CACHE FILEPATH "")
 set(ZSTD_LIBRARY "$folder/lib/libzstd.a" CACHE FILEPATH "")
+set(PNG_PNG_INCLUDE_DIR "$folder/include" CACHE PATH "")
+set(JPEG_INCLUDE_DIR "$folder/include" CACHE PATH "")
 set(PNG_LIBRARY "$folder/lib/libpng16.a" CACHE FILEPATH "")
 set(JPEG_LIBRARY "$folder/lib/libjpeg.a" CACHE FILEPATH "")
 FLAGS
