@@ -15,15 +15,17 @@ echo "== Fetching zig from PyPI and making stand-ins of glibc $glibc in $folder/
 python3 -m venv "$folder/venv"
 "$folder/venv/bin/pip" install --quiet --disable-pip-version-check 'ziglang>=0.13'
 echo 'int main(void) { return 0; }' >"$folder/empty.c"
-# What zig links an empty program with says where it keeps them.
-ZIG_GLOBAL_CACHE_DIR=$folder/zig-cache "$folder/venv/bin/python" -m ziglang cc -target x86_64-linux-gnu.$glibc "$folder/empty.c" -o "$folder/empty" -v 2>"$folder/zig.log"
-for file in $(tr ' ' '\n' <"$folder/zig.log" | grep -E '/(crt1\.o|lib(c_nonshared\.a|(c|m|ld|pthread|dl|rt)\.so\.[0-9]))$' | sort -u); do cp "$file" "$folder/lib/"; done
+# What zig links an empty program with says where it keeps them. Scrt1.o is among them: that of a glibc from 2.34 on leaves static constructors of the
+# program to glibc, and an older one runs none.
+ZIG_GLOBAL_CACHE_DIR=$folder/zig-cache "$folder/venv/bin/python" -m ziglang cc -target x86_64-linux-gnu.$glibc -fPIE -pie "$folder/empty.c" -o "$folder/empty" -v 2>"$folder/zig.log"
+for file in $(tr ' ' '\n' <"$folder/zig.log" | grep -E '/(Scrt1\.o|lib(c_nonshared\.a|(c|m|ld|pthread|dl|rt)\.so\.[0-9]))$' | sort -u); do cp "$file" "$folder/lib/"; done
+nm "$folder/lib/Scrt1.o" | grep -q __libc_csu_init || { echo "Scrt1.o of glibc $glibc was not found in $folder/zig.log" >&2; exit 1; }
 gcc -O2 -fPIC -c "$here/newer.c" -o "$folder/lib/newer.o"
 cd "$folder/lib"
 echo 'GROUP(libc.so.6 libc_nonshared.a newer.o AS_NEEDED(libld.so.2))' >libc.so
 for name in m pthread dl rt; do ln -sf "$(ls lib$name.so.[0-9])" lib$name.so; done
 
-link="-B$folder/lib -L$folder/lib -static-libstdc++ -static-libgcc"
+link="-B$folder/lib -L$folder/lib -static-libstdc++ -static-libgcc -pthread"
 echo "== Fetching the sources of oneTBB, libpng and libjpeg-turbo from Debian and compiling them in $folder/sources"
 "$here/../install-packages.sh" nasm  # for libjpeg-turbo's loops
 mkdir -p "$folder/sources/lists/partial"
