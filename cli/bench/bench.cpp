@@ -214,6 +214,7 @@ void add_bench_sum(CLI::App& parent, Action& action) {
   add_options(*command, options->kernel);
   options->expected.add_to(*command);
   command->add_option("--group", options->ladder.group_size, "work-items of a group")->transform(kNumber)->option_text("N");
+  command->add_option("--registers", options->ladder.registers, "of a work-item, at most")->transform(kNumber)->option_text("N");
   command->add_option("--groups", options->ladder.groups, "work-groups, for variants that choose")->transform(kNumber)->option_text("N");
   command->add_option("--tile", options->tile, "tiles of tile_passes: 8 (default), or 4x16, rows and columns")->option_text("SHAPE");
   command->add_option("--block", options->block, "groups of tree_passes: 8x32, rows and columns")->option_text("SHAPE");

@@ -198,6 +198,7 @@ void add_bench_histogram(CLI::App& parent, Action& action) {
   add_options(*command, options->kernel);
   options->expected.add_to(*command);
   command->add_option("--group", options->ladder.group_size, "work-items of a group")->transform(number)->option_text("N");
+  command->add_option("--registers", options->ladder.registers, "of a work-item, at most")->transform(number)->option_text("N");
   command->add_option("--bins", options->bins, "their number (default 256: one for each byte)")
       ->transform(whole_number(1, 4096))
       ->option_text("N");

@@ -231,6 +231,7 @@ void add_bench_reduce(CLI::App& parent, Action& action) {
       ->transform(whole_number(0, std::uint64_t{1} << 62))
       ->option_text("N");
   command->add_option("--group", options->options.group_size, "work-items of a group")->transform(number)->option_text("N");
+  command->add_option("--registers", options->options.registers, "of a work-item, at most")->transform(number)->option_text("N");
   command->add_option("--groups", options->options.groups, "work-groups")->transform(number)->option_text("N");
   command->add_option("--threads", options->options.threads, "threads of the CPU")->transform(number)->option_text("N");
   add_options(*command, options->effort);

@@ -133,8 +133,9 @@ Ceiling measure_ceiling(const Device& device, const CeilingOptions& options = {}
 
 /// What a kernel of the caller's own should leave, if that is not what its ladder expects: it may compute something else.
 struct ExpectedResult {
-  std::optional<Array> values;     ///< in host memory, one for each result; none: the ladder's own check
-  std::optional<Formula> accepts;  ///< of a result `a` and its expected value `b`, a condition: abs(a - b) <= 1e-3*abs(b). None: equal, or both NaN
+  std::optional<Array> values;  ///< in host memory, one for each result; none: the ladder's own check
+  std::optional<Formula>
+      accepts;  ///< of a result `a` and its expected value `b`, a condition: abs(a - b) <= 1e-3*abs(b). None: equal, or both NaN
 };
 
 // --- the ladder of the sum -------------------------------------------------------------------------------------------------------
@@ -149,6 +150,7 @@ struct LadderOptions {
   std::uint32_t tile_rows = 0;      ///< and rows; 0: as many
   std::uint32_t block_columns = 0;  ///< columns of tree_passes' tiles, which are a group's work-items; 0: nearly square
   std::uint64_t result_align = 1;   ///< rows of what tree_passes and tile_passes leave start at multiples of this number of elements
+  std::uint32_t registers = 0;      ///< of a work-item of a textbook variant, at most, if the compiler has such an option; 0: no limit
   std::uint32_t threads = 0;        ///< of the CPU's rungs; 0: all cores
   std::string kernel_name;          ///< a rung of the caller's own: its name,
   std::string kernel_source;  ///< and its source with the kernel `sum` (GLOBAL const REAL* in, ulong n, GLOBAL REAL* out), which writes

@@ -28,6 +28,7 @@ struct HistogramLadder;
 struct HistogramLadderOptions {
   std::vector<std::string> rungs;  ///< names of rungs; empty: all
   std::uint32_t group_size = 0;    ///< work-items of a group; 0: each rung's own
+  std::uint32_t registers = 0;     ///< of a work-item of a textbook rung, at most, if the compiler has such an option; 0: no limit
   std::uint32_t threads = 0;       ///< of the CPU's rungs; 0: all cores
   std::optional<Bins> bins;        ///< by a formula of the byte x, at most 4096; none: a bin for each byte
   std::string kernel_name;         ///< a rung of the caller's own: its name,

@@ -28,13 +28,14 @@ struct ReduceBenchOptions {
   std::string ladder;
   std::optional<Operator> formula;    ///< with an identity; of elements of any of these types, its results converted to them
   std::vector<std::string> variants;  ///< of the ladder: names of textbook variants, "sequential"; empty: all
+  std::uint32_t registers = 0;        ///< of a work-item of a variant, at most, if the compiler has such an option; 0: no limit
   std::uint32_t tile_rows = 8;        ///< of tile_passes' tiles,
   std::uint32_t tile_columns = 8;     ///< and their columns
   std::string kernel_name;            ///< a rung of the caller's own: its name,
   /// and its source with the kernel `reduce` (GLOBAL const REAL* in, ulong n, GLOBAL REAL* out), which leaves each group's result in
   /// out[group_id()]; a second launch of one group reduces those. combine(a, b) and IDENTITY are defined.
   std::string kernel_source;
-  ExpectedResult expected;  ///< of that kernel, one number
+  ExpectedResult expected;                           ///< of that kernel, one number
   std::function<void(const ReduceBench&)> measured;  ///< called with all results so far whenever a row was added
   Effort effort;
 };

@@ -231,6 +231,16 @@ class Bench(Case):
             time.sleep(0.01)
         raise AssertionError("it never happened")
 
+    def test_a_limit_on_registers(self):
+        for device in [device["selector"] for device in self.json("devices")["devices"] if device["selector"] != "cpu"][:1]:
+            for pattern in (["sum"], ["reduce", "--ladder", "min"], ["histogram", "--data", "uniform"]):
+                with self.subTest(pattern=pattern):
+                    shown = self.succeed("bench", *pattern, "--device", device, "--size", "5000", "--runs", "1", "--seconds", "0.1", "--registers", "32", "--json")
+                    verdicts = re.findall(r'"verdict": ?"(\w+)"', shown)
+                    self.assertGreater(verdicts.count("right"), 3)
+                    self.assertLessEqual(verdicts.count("wrong"), 1)  # the variant that is wrong on purpose
+                    self.assertLessEqual(set(verdicts), {"right", "wrong", "skipped", "not_comparable"})
+
     def test_pairs(self):
         found = self.json("bench", "pairs", "--device", "cpu", "--size", "300", "--runs", "1", "--f", "sqdist", "--components", "3")
         rows = {row["name"]: row["verdict"] for row in found["variants"]}

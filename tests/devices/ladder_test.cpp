@@ -1,4 +1,6 @@
 // The sum's ladder, its textbook rungs, and the ceilings.
+#include "ladder/histogram/bins.hpp"
+#include "ladder/resident.hpp"
 #include "device/device.hpp"
 #include "device/kernels/program.hpp"
 #include "ladder/ceiling/host_kernels.hpp"
@@ -91,6 +93,19 @@ void check_textbook(std::string_view name, const Device& opened, const reduction
 }
 
 class Textbook : public testing::TestWithParam<std::string_view> {};
+
+TEST(Ladder, LimitsRegistersByTheGroupsOfAComputeUnit) {
+  EXPECT_EQ(bench::resident_for(0, 256), 1u);
+  EXPECT_EQ(bench::resident_for(64, 256), 4u);
+  EXPECT_EQ(bench::resident_for(255, 1024), 1u);
+  const DeviceInfo info = Device::open("cpu").info();
+  for (const std::uint32_t registers : {0u, 32u}) {
+    const std::uint32_t size = bench::histogram_group_size(info, 0);
+    const std::pair<std::string, std::string> wanted("RESIDENT", std::to_string(bench::resident_for(registers, size)));
+    const auto defines = bench::histogram_source(info, 0, nullptr, registers).defines;
+    EXPECT_EQ(std::ranges::count(defines, wanted), 1) << wanted.second;
+  }
+}
 
 TEST_P(Textbook, SumsEveryShapeWithEveryGroupSize) {
   for (const Device& device : kernel_devices()) {

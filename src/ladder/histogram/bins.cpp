@@ -2,6 +2,7 @@
 
 #include "formula/bound.hpp"
 #include "formula/print.hpp"
+#include "ladder/resident.hpp"
 
 #include <samesum/error.hpp>
 
@@ -14,8 +15,10 @@ namespace {
 
 constexpr std::uint32_t kGroupSize = 256;
 
-std::vector<std::pair<std::string, std::string>> defines_for(const DeviceInfo& info, std::uint32_t group_size, std::uint64_t bins) {
-  return {{"GROUP", std::to_string(histogram_group_size(info, group_size))}, {"BINS", std::to_string(bins)}};
+std::vector<std::pair<std::string, std::string>> defines_for(const DeviceInfo& info, std::uint32_t group_size, std::uint64_t bins,
+                                                             std::uint32_t registers) {
+  const std::uint32_t size = histogram_group_size(info, group_size);
+  return {{"GROUP", std::to_string(size)}, {"BINS", std::to_string(bins)}, {"RESIDENT", std::to_string(resident_for(registers, size))}};
 }
 
 // bin_of(), and what it needs.
@@ -43,16 +46,16 @@ std::uint32_t histogram_group_size(const DeviceInfo& info, std::uint32_t wanted)
   return wanted != 0 ? wanted : std::min(kGroupSize, info.max_group_size);
 }
 
-device::Source histogram_source(const DeviceInfo& info, std::uint32_t group_size, const Bins* bins) {
-  device::Source source{{}, defines_for(info, group_size, bins != nullptr ? bins->count() : 256)};
+device::Source histogram_source(const DeviceInfo& info, std::uint32_t group_size, const Bins* bins, std::uint32_t registers) {
+  device::Source source{{}, defines_for(info, group_size, bins != nullptr ? bins->count() : 256, registers)};
   if (bins != nullptr) add_bins(source, *bins, info);
   source.after = {"ladder/histogram/ladder.cl"};
   return source;
 }
 
 device::Source own_histogram_source(const std::string& text, const DeviceInfo& info, std::uint32_t group_size, std::uint32_t count,
-                                    const Bins* bins) {
-  device::Source source{{}, defines_for(info, group_size, count)};
+                                    const Bins* bins, std::uint32_t registers) {
+  device::Source source{{}, defines_for(info, group_size, count, registers)};
   if (bins != nullptr) {
     add_bins(source, *bins, info);
     source.text += "#line 1 \"kernel\"\n";

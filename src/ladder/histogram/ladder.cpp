@@ -8,8 +8,8 @@
 #include "device/kernels/program.hpp"
 #include "histogram/cpu/count.hpp"
 #include "histogram/histogram_device.hpp"
-#include "ladder/expected.hpp"
 #include "ladder/ceiling/reader.hpp"
+#include "ladder/expected.hpp"
 #include "ladder/histogram/bins.hpp"
 #include "ladder/rungs.hpp"
 #include "ladder/timing.hpp"
@@ -192,9 +192,11 @@ class HistogramLadderRun {
   Rung textbook_rung(std::string_view name, device::Device& device, const device::Memory& memory, HistogramLadderRow& row,
                      const std::string& text = {}) const {
     const std::uint32_t size = histogram_group_size(device.info(), options_.group_size);
-    const device::Source source = histogram_source(device.info(), options_.group_size, bins());
+    const device::Source source = histogram_source(device.info(), options_.group_size, bins(), options_.registers);
     const device::Kernel kernel = device::build(
-        device, text.empty() ? source : own_histogram_source(text, device.info(), options_.group_size, bin_count(), bins()), name);
+        device,
+        text.empty() ? source : own_histogram_source(text, device.info(), options_.group_size, bin_count(), bins(), options_.registers),
+        name);
     const device::Kernel clear = device::build(device, source, "clear");
     const std::uint32_t units = device.info().compute_units * std::max(1u, kUnitItems / size);
     const std::uint32_t groups = device.resident_groups(kernel, size).value_or(units);

@@ -4,11 +4,12 @@
 
 #include "core/array/array_blocks.hpp"
 #include "core/float_environment.hpp"
-#include "ladder/expected.hpp"
 #include "ladder/ceiling/arithmetic.hpp"
 #include "ladder/ceiling/reader.hpp"
+#include "ladder/expected.hpp"
 #include "ladder/pairs/reference.hpp"
 #include "ladder/pairs/textbook.hpp"
+#include "ladder/resident.hpp"
 #include "ladder/rungs.hpp"
 #include "ladder/timing.hpp"
 #include "ladder/vendor.hpp"
@@ -220,7 +221,7 @@ class PairsLadderRun {
         wanted.tile = options_.tile;
         wanted.parts = options_.parts;
         wanted.polynomials = options_.polynomials;
-        if (options_.registers != 0) wanted.resident = all_pairs::resident_for(options_.registers, std::max(wanted.group_size, 256u));
+        if (options_.registers != 0) wanted.resident = resident_for(options_.registers, std::max(wanted.group_size, 256u));
         const auto run = std::make_shared<all_pairs::DevicePairs>(device, accurate, wanted);
         run->load(0, x_count_);
         row.configuration = run->configuration().text();

@@ -1,6 +1,7 @@
 #include "ladder/pairs/textbook.hpp"
 
 #include "device/kernels/program.hpp"
+#include "ladder/resident.hpp"
 
 #include <samesum/error.hpp>
 
@@ -71,11 +72,6 @@ std::uint32_t tile_of(const Rung& rung, const Problem& problem, const DeviceInfo
 
 }  // namespace
 
-std::uint32_t resident_for(std::uint32_t registers, std::uint32_t group_size) noexcept {
-  constexpr std::uint32_t kRegistersOfUnit = 65536;
-  return registers == 0 ? 1 : std::max(kRegistersOfUnit / std::max(registers * group_size, 1u), 1u);
-}
-
 TextbookPairs::TextbookPairs(std::string_view name, device::Device& device, const Problem& problem, const TextbookOptions& options)
     : device_(device), problem_(problem) {
   const bool own = !options.source.empty();
@@ -100,7 +96,7 @@ TextbookPairs::TextbookPairs(std::string_view name, device::Device& device, cons
                     {"D", std::to_string(problem.components)},
                     {"GROUP", std::to_string(group_size_)},
                     {"WIDTH", std::to_string(width_)},
-                    {"RESIDENT", std::to_string(resident_for(options.registers, group_size_))},
+                    {"RESIDENT", std::to_string(bench::resident_for(options.registers, group_size_))},
                     {"TILE", std::to_string(tile_of(rung, problem, info))},
                     {"F", std::to_string(static_cast<int>(problem.f))},
                     {"REDUCTION", std::to_string(static_cast<int>(problem.reduction))},

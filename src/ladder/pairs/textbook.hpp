@@ -18,9 +18,6 @@ struct TextbookOptions {
   std::uint32_t registers = 0;   ///< of a work-item, at most, where the compiler has such an option; 0: no limit
 };
 
-/// How many groups a compute unit is to hold at once, so that a work-item has no more registers than that.
-std::uint32_t resident_for(std::uint32_t registers, std::uint32_t group_size) noexcept;
-
 /// One rung, prepared for one problem: vectors of up to 16 components of float32, float64, int64 or uint64; a sum, a minimum, a maximum or
 /// the index of one, of any f. Sums of integers wrap. Requires that the device's mutex is held.
 class TextbookPairs {

@@ -177,6 +177,7 @@ std::shared_ptr<reduction::TextbookSum> Climb::prepare(std::string_view name, de
                                                        const std::string& source, std::optional<std::uint64_t> size) const {
   reduction::TextbookOptions how{options_.group_size, options_.groups, options_.tile_columns, source};
   how.tile_rows = options_.tile_rows;
+  how.registers = options_.registers;
   how.operation = operation_;
   how.entry = "reduce";
   if (options_.formula) how.formula = reduction::formula_source(*options_.formula, data_.type(), device.info());

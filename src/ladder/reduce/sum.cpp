@@ -5,8 +5,8 @@
 
 #include "core/array/array_blocks.hpp"
 #include "core/float_environment.hpp"
-#include "ladder/expected.hpp"
 #include "ladder/ceiling/reader.hpp"
+#include "ladder/expected.hpp"
 #include "ladder/reduce/reference.hpp"
 #include "ladder/reduce/textbook.hpp"
 #include "ladder/rungs.hpp"
@@ -66,6 +66,7 @@ void check_textbook_type(DType type) {
 
 reduction::TextbookOptions textbook_options(const Matrix& matrix, const LadderOptions& options, const std::string& source) {
   reduction::TextbookOptions textbook{options.group_size, options.groups, options.tile, source};
+  textbook.registers = options.registers;
   textbook.tile_rows = options.tile_rows;
   textbook.block_columns = options.block_columns;
   if (matrix.gaps()) textbook.pitch = matrix.pitch;

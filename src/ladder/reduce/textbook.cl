@@ -2,7 +2,11 @@
 // floating-point sums and products are rounded at every step, so their value depends on the order of the steps. Rows of kind `textbook`:
 // checked against an error bound, never chosen by auto (docs/ladder-sum.md). Operators have to be associative and to commute.
 //
-// operation.h is before this file; GROUP: work-items of a group, UNROLL: loads in flight.
+// operation.h is before this file; GROUP: work-items of a group, UNROLL: loads in flight; RESIDENT: groups that a compute unit is to hold at once,
+// which limits the registers of a work-item.
+#ifndef RESIDENT
+#define RESIDENT 1
+#endif
 
 // Halves `count` values at intervals of `step`, of which this work-item has number `mine`, until the first holds their sum. Any count; must
 // be called by all work-items of the group.
@@ -26,7 +30,7 @@ FN REAL group_sum(LOCAL REAL* scratch, REAL value) {
 // One round of tree_passes: a group sums a tile of tile_columns x (group size / tile_columns) elements, one per work-item, first along the
 // rows, then down the first column. If there are more tiles than the 32-bit limit of groups, groups stride by group_count() tiles, given as
 // step_rows and step_columns, which saves 64-bit divisions. The pitches are the elements from one row's start to the next one's.
-KERNEL FIXED_GROUP(GROUP, 1) void tree_round(GLOBAL const REAL* in, ulong rows, ulong columns, ulong in_pitch, GLOBAL REAL* out,
+KERNEL FIXED_GROUP(GROUP, RESIDENT) void tree_round(GLOBAL const REAL* in, ulong rows, ulong columns, ulong in_pitch, GLOBAL REAL* out,
                                            ulong out_pitch, uint tile_columns, ulong step_rows, ulong step_columns) {
   LOCAL_VAR REAL scratch[GROUP];
   uint tile_rows = group_size() / tile_columns;
@@ -55,7 +59,7 @@ KERNEL FIXED_GROUP(GROUP, 1) void tree_round(GLOBAL const REAL* in, ulong rows, 
 }
 
 // One round of tile_passes: each work-item adds up its own tile_rows x tile_columns elements sequentially.
-KERNEL FIXED_GROUP(GROUP, 1) void tile_round(GLOBAL const REAL* in, ulong rows, ulong columns, ulong in_pitch, GLOBAL REAL* out,
+KERNEL FIXED_GROUP(GROUP, RESIDENT) void tile_round(GLOBAL const REAL* in, ulong rows, ulong columns, ulong in_pitch, GLOBAL REAL* out,
                                            ulong out_pitch, uint tile_rows, uint tile_columns) {
   ulong out_columns = (columns + tile_columns - 1) / tile_columns;
   ulong tiles = (rows + tile_rows - 1) / tile_rows * out_columns;
@@ -73,7 +77,7 @@ KERNEL FIXED_GROUP(GROUP, 1) void tile_round(GLOBAL const REAL* in, ulong rows, 
 }
 
 // A round of grid_stride_two_pass: neighbouring work-items read neighbouring elements; out[group] is the group's sum.
-KERNEL FIXED_GROUP(GROUP, 1) void grid_stride(GLOBAL const REAL* in, ulong n, GLOBAL REAL* out) {
+KERNEL FIXED_GROUP(GROUP, RESIDENT) void grid_stride(GLOBAL const REAL* in, ulong n, GLOBAL REAL* out) {
   LOCAL_VAR REAL scratch[GROUP];
   REAL sum = IDENTITY;
   for (ulong i = global_id(); i < n; i += global_size()) sum = combine(sum, in[i]);
@@ -83,7 +87,7 @@ KERNEL FIXED_GROUP(GROUP, 1) void grid_stride(GLOBAL const REAL* in, ulong n, GL
 
 // The same without the barriers between the levels of the tree: a work-item may read what its neighbour has not yet written, and what it
 // writes may be overwritten. The rung shows what the barriers are for; it is expected to be wrong.
-KERNEL FIXED_GROUP(GROUP, 1) void missing_barrier(GLOBAL const REAL* in, ulong n, GLOBAL REAL* out) {
+KERNEL FIXED_GROUP(GROUP, RESIDENT) void missing_barrier(GLOBAL const REAL* in, ulong n, GLOBAL REAL* out) {
   LOCAL_VAR REAL scratch[GROUP];
   REAL sum = IDENTITY;
   for (ulong i = global_id(); i < n; i += global_size()) sum = combine(sum, in[i]);
@@ -121,7 +125,7 @@ KERNEL void unrolled(GLOBAL const REAL* in, ulong n, GLOBAL REAL* out) {
     if (local_id() < half && local_id() + half < GROUP) scratch[local_id()] = combine(scratch[local_id()], scratch[local_id() + half]); \
     barrier_local();                                                                                                             \
   }
-KERNEL FIXED_GROUP(GROUP, 1) void templated(GLOBAL const REAL* in, ulong n, GLOBAL REAL* out) {
+KERNEL FIXED_GROUP(GROUP, RESIDENT) void templated(GLOBAL const REAL* in, ulong n, GLOBAL REAL* out) {
   LOCAL_VAR REAL scratch[GROUP];
   REAL sum = IDENTITY;
   const ulong step = (ulong)group_count() * GROUP;
@@ -156,7 +160,7 @@ KERNEL FIXED_GROUP(GROUP, 1) void templated(GLOBAL const REAL* in, ulong n, GLOB
 #if HAS_ATOMIC
 KERNEL void set_identity(GLOBAL REAL* out) { out[0] = IDENTITY; }
 
-KERNEL FIXED_GROUP(GROUP, 1) void grid_stride_atomic(GLOBAL const REAL* in, ulong n, GLOBAL REAL* out) {
+KERNEL FIXED_GROUP(GROUP, RESIDENT) void grid_stride_atomic(GLOBAL const REAL* in, ulong n, GLOBAL REAL* out) {
   LOCAL_VAR REAL scratch[GROUP];
   REAL sum = IDENTITY;
   for (ulong i = global_id(); i < n; i += global_size()) sum = combine(sum, in[i]);
@@ -165,7 +169,7 @@ KERNEL FIXED_GROUP(GROUP, 1) void grid_stride_atomic(GLOBAL const REAL* in, ulon
 }
 
 // The naive one: every element is added to one number in global memory, for which all work-items wait.
-KERNEL FIXED_GROUP(GROUP, 1) void one_scalar(GLOBAL const REAL* in, ulong n, GLOBAL REAL* out) {
+KERNEL FIXED_GROUP(GROUP, RESIDENT) void one_scalar(GLOBAL const REAL* in, ulong n, GLOBAL REAL* out) {
   for (ulong i = global_id(); i < n; i += global_size()) atomic_combine(out, in[i]);
 }
 #endif
@@ -173,7 +177,7 @@ KERNEL FIXED_GROUP(GROUP, 1) void one_scalar(GLOBAL const REAL* in, ulong n, GLO
 // One launch: 16-byte loads, UNROLL of them in flight, and the last group to finish, found by a ticket counter, adds the partial sums. `in`
 // is aligned to 16 bytes; the counter is 0 before and after.
 #if SAMESUM_DEVICE_FENCE
-KERNEL FIXED_GROUP(GROUP, 1) void single_pass(GLOBAL const REAL* in, ulong n, GLOBAL REAL* partials, GLOBAL uint* ticket,
+KERNEL FIXED_GROUP(GROUP, RESIDENT) void single_pass(GLOBAL const REAL* in, ulong n, GLOBAL REAL* partials, GLOBAL uint* ticket,
                                             GLOBAL REAL* out) {
   LOCAL_VAR REAL scratch[GROUP];
   LOCAL_VAR uint drawn[1];

@@ -1,8 +1,10 @@
 #include "ladder/reduce/textbook.hpp"
+#include "ladder/resident.hpp"
 
 #include "device/kernels/program.hpp"
 #include "formula/operator/operator_tree.hpp"
 #include "formula/print.hpp"
+#include "ladder/resident.hpp"
 #include "ladder/timing.hpp"
 
 #include <samesum/error.hpp>
@@ -97,6 +99,7 @@ struct Planner {
                            {"FLOATING", floating ? "1" : "0"},
                            {"IDENTITY", identity()},
                            {"GROUP", std::to_string(group_size)},
+                           {"RESIDENT", std::to_string(bench::resident_for(options.registers, group_size))},
                            {"UNROLL", std::to_string(kUnroll)}},
                           {}};
     constexpr std::string_view kOperation = "ladder/reduce/operation.h";

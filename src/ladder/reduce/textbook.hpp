@@ -45,6 +45,7 @@ struct TextbookOptions {
   FormulaSource formula = {};       ///< of an operation `formula`
   std::uint64_t pitch = 0;          ///< elements from a row's start to the next one's; 0: columns. For variants that know rows
   std::uint64_t result_align = 1;   ///< rows of the rounds' results start at multiples of this many elements
+  std::uint32_t registers = 0;      ///< of a work-item, at most, where the compiler has such an option; 0: no limit. Not of `unrolled`
 };
 
 /// One pass over the data, or over the previous pass's result.
