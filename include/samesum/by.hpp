@@ -73,8 +73,6 @@ By by_lengths(const Array& lengths);
 
 /// As GroupSums::sums(), means(), variances(), counts().
 Values sum(const Array& data, const By& by, const Options& options = {});
-/// The same into memory of the caller's, as GroupSums::sums(to): on a device where the elements are, results stay there.
-void sum(const Array& data, const By& by, const Array& to, const Options& options = {});
 inline Values mean(const Array& data, const By& by, const Options& options = {}) {
   return by.sums(data, {.threads = options.tuning.threads}).means(options.nan);
 }
@@ -84,6 +82,9 @@ inline Values variance(const Array& data, const By& by, std::uint64_t ddof = 0, 
 inline Values count(const Array& data, const By& by, const Options& options = {}) {
   return by.sums(data, {.threads = options.tuning.threads}).counts(options.nan);
 }
+/// sum() into memory of the caller's, as GroupSums::sums(to): on the device of the elements results stay there. After an error `to` is
+/// undefined.
+void sum(const Array& data, const By& by, const Array& to, const Options& options = {});
 /// Of floats float64, of integers int64 or uint64.
 inline Values min(const Array& data, const By& by, const Options& options = {}) {
   return by.sums(data, {.extrema = true, .threads = options.tuning.threads}).minima(options.nan);

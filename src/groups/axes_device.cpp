@@ -64,6 +64,7 @@ constexpr std::uint64_t kCapacity = std::uint64_t{1}
 constexpr std::uint32_t kMaxOfHost = 256;   // up to this many pending results are computed by one sum each
 constexpr std::uint64_t kMaxOfExact = std::uint64_t{1} << 31;  // the limit of axes_exact.cl for the elements of a result
 constexpr std::uint32_t kExactToUnit = 4;
+constexpr std::uint64_t kMaxExactGroups = 65535;  // which axes_exact.cl counts in 16 bits
 
 }  // namespace
 
@@ -235,7 +236,7 @@ class AxesLaunch {
   // The pending results, of which there are about `wanted`.
   void exact(std::uint64_t wanted) const {
     const auto groups =
-        static_cast<std::uint32_t>(std::min({wanted, std::uint64_t{device_.info().compute_units} * kExactToUnit, kMaxGroups}));
+        static_cast<std::uint32_t>(std::min({wanted, std::uint64_t{device_.info().compute_units} * kExactToUnit, kMaxExactGroups}));
     const device::Argument arguments[] = {
         from_,          offset_,      scratch_.words,      kept_axes(), reduced_axes(), problem_.results, problem_.each,
         scratch_.words, kept_stride_, std::int32_t{mean_}, to_,         to_offset_,     scratch_.pending, kCapacity,
@@ -251,8 +252,6 @@ class AxesLaunch {
   }
 
  private:
-  static constexpr std::uint64_t kMaxGroups = 65535;  // which axes_exact.cl counts in 16 bits
-
   static std::uint32_t count(const std::vector<core::Axis>& axes) {
     return static_cast<std::uint32_t>(std::max<std::size_t>(axes.size(), 1));
   }
@@ -363,7 +362,7 @@ bool segments_on_device(const Array& values, const Array& offsets, std::uint64_t
   if (pending != 0) {
     if (!scratch->exact) scratch->exact = device::build(device, axes_exact_source(type, shape), "axes_exact");
     const auto groups = static_cast<std::uint32_t>(
-        std::min({std::uint64_t{pending}, std::uint64_t{device.info().compute_units} * kExactToUnit, std::uint64_t{65535}}));
+        std::min({std::uint64_t{pending}, std::uint64_t{device.info().compute_units} * kExactToUnit, kMaxExactGroups}));
     const std::uint32_t no_axes = 0;
     const device::Argument exact[] = {run->memory, run->offset,   scratch->words,   no_axes,         no_axes,
                                       count,       count,         begins,           std::int64_t{0}, std::int32_t{0},

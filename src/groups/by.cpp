@@ -219,7 +219,10 @@ By by_lengths(const Array& lengths) {
     if (__builtin_add_overflow(offsets.back(), bits[i], &end)) throw Error(ErrorKind::usage, "the lengths add up to 2^64 or more");
     offsets.push_back(end);
   }
-  return by_offsets(offsets);
+  if (!lengths.on_device()) return by_offsets(offsets);
+  const Buffer there(lengths.buffer().device(), 8 * offsets.size());
+  there.write(offsets.data(), 8 * offsets.size());
+  return by_offsets(Array(there, offsets.size(), DType::uint64));
 }
 
 std::uint64_t By::groups() const noexcept { return division_->groups; }

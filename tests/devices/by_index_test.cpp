@@ -12,6 +12,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <numeric>
 #include <random>
 #include <string>
 #include <type_traits>
@@ -380,17 +381,20 @@ void check_many_segments(unsigned seed) {
       SCOPED_TRACE(std::to_string(static_cast<int>(data)) + " " + std::to_string(most));
       const std::vector<T> values = numbers<T>(data, offsets.back() + random() % 3, random);
       const OnDevice a(device, values);
-      const By here = by_offsets(offsets), there = by_offsets(OnDevice(device, offsets).array());
+      std::vector<std::uint64_t> lengths = offsets;
+      std::adjacent_difference(offsets.begin(), offsets.end(), lengths.begin());  // the first one: elements before the first segment
+      const By here = turn % 4 < 2 ? by_lengths(lengths) : by_offsets(offsets);
+      const By there = turn % 4 < 2 ? by_lengths(OnDevice(device, lengths).array()) : by_offsets(OnDevice(device, offsets).array());
       for (const NanPolicy nan : {NanPolicy::propagate, NanPolicy::skip}) {
         const Values right = sum(values, here, {.nan = nan});
         if (turn % 2 == 0) {
           EXPECT_TRUE(same(sum(a.array(), there, {.nan = nan}), right));
           continue;
         }
-        const Buffer to(device, 8 * 1100);
-        sum(a.array(), there, Array(to, 1100, right.type()), {.nan = nan});
-        Values found(right.type(), {1100});
-        to.read(found.data(), 8 * 1100);
+        const Buffer to(device, 8 * there.groups());
+        sum(a.array(), there, Array(to, there.groups(), right.type()), {.nan = nan});
+        Values found(right.type(), {there.groups()});
+        to.read(found.data(), 8 * there.groups());
         EXPECT_TRUE(same(found, right));
       }
     }
@@ -401,6 +405,20 @@ TEST(SumsByIndexOnDevices, ManySegments) {
   check_many_segments<float>(16);
   check_many_segments<double>(17);
   check_many_segments<std::int32_t>(18);
+}
+
+// So many that the kernel does not note which.
+TEST(SumsByIndexOnDevices, ManySegmentsThatNeedIntegers) {
+  std::vector<std::uint64_t> offsets(70'001);
+  for (std::size_t i = 0; i < offsets.size(); ++i) offsets[i] = 2 * i - (i > 5 ? 2 : 0);  // one of them is empty
+  std::vector<float> values(offsets.back());
+  for (std::size_t i = 0; i < values.size(); ++i)
+    values[i] = i % 2 == 0 ? static_cast<float>(kInf) : i % 6 == 1 ? static_cast<float>(-kInf) : 1;
+  for (const Device& device : with_kernels()) {
+    SCOPED_TRACE(device.info().selector);
+    EXPECT_TRUE(
+        same(sum(OnDevice(device, values).array(), by_offsets(OnDevice(device, offsets).array())), sum(values, by_offsets(offsets))));
+  }
 }
 
 TEST(SumsByIndexOnDevices, SumsOfSegmentsThatDoNotFitNameTheSegment) {

@@ -1,4 +1,9 @@
-// Loads of neighbours for by_index.cl and by_runs.cl. The host says by `vectors` which arrays lie so that loads of 16 bytes may read them.
+// Loads of neighbours for by_index.cl and by_runs.cl.
+
+// What the host says by `vectors`: which arrays are aligned and contiguous, so that loads of 16 bytes may read them.
+#define VECTORS_OF_VALUES 1
+#define VECTORS_OF_INDICES 2
+
 // ITEMS neighbours of the type TYPE, by loads of 16 bytes.
 #define LOAD_ITEMS(TYPE, to, from)                                                                                                        \
   {                                                                                                                                       \
@@ -16,5 +21,3 @@
                                   : (TYPE)(words[k * sizeof(TYPE) / 4] >> (8 * (k * (uint)sizeof(TYPE) % 4)));                            \
     }                                                                                                                                     \
   }
-#define VECTORS_OF_VALUES 1
-#define VECTORS_OF_INDICES 2
