@@ -56,6 +56,52 @@ Values values_of(const GroupSums& sums, const std::string& what, std::uint64_t d
   return sums.sums(nan);
 }
 
+PairsOf::PairsOf(const View& a, const View& b, const std::string& f, const std::string& reduction, const std::string& accuracy, double h,
+                 double softening, nb::handle weights, std::uint32_t k, const std::string& combine, const std::string& finish,
+                 nb::handle identity, const nb::dict& named)
+    : problem{.reduction = parse_pair_reduction(reduction), .accuracy = parse_pair_accuracy(accuracy), .h = h, .softening = softening},
+      inputs(named) {
+  problem.k = k;
+  nb::dict numbers;  // which an operator takes, too
+  for (const auto& [key, value] : named) {
+    if (PyLong_Check(value.ptr()) != 0 || PyFloat_Check(value.ptr()) != 0) numbers[key] = value;
+  }
+  if (!combine.empty()) problem.combine = operator_of(combine, identity, numbers, finish);
+  if (f.find('(') == std::string::npos) {
+    problem.f = parse_pair_function(f);
+    if (!inputs.arrays.empty()) throw Error(ErrorKind::usage, "f is '" + f + "': only a formula, as in 'q*sqdist(a, b)', has inputs");
+  } else {
+    problem.formula = Formula(f);
+    problem.parameters = inputs.parameters;
+    problem.of_y = inputs.arrays;
+  }
+  const Array& vectors = every(a).array();
+  if (vectors.rank() > 2 || every(b).array().rank() != vectors.rank()) {
+    throw Error(ErrorKind::usage, "pairs takes two arrays of one axis (numbers), or two of two axes (a vector in each row)");
+  }
+  if (vectors.rank() == 2) {
+    if (vectors.shape()[1] != b.array().shape()[1]) throw Error(ErrorKind::usage, "the vectors of a and b have different lengths");
+    problem.components = vectors.shape()[1];
+  }
+  if (!weights.is_none()) {
+    weight = std::make_unique<View>(weights);
+    problem.weights = every(*weight).array();
+  }
+}
+
+nb::object array_of(const PairsResult& found, std::uint64_t vectors) {
+  return std::visit(
+      [&](const auto& results) {
+        const std::uint64_t each = vectors == 0 ? 1 : results.size() / vectors;
+        Values values(dtype_of<typename std::decay_t<decltype(results)>::value_type>(),
+                      each == 1 ? std::vector{vectors} : std::vector{vectors, each});
+        if (!results.empty()) std::memcpy(values.data(), results.data(), results.size() * sizeof(results[0]));
+        const DType type = values.type();
+        return array_of(std::move(values), type);
+      },
+      found);
+}
+
 namespace {
 
 using namespace nanobind::literals;
@@ -101,8 +147,8 @@ nb::object reduce_groups(const By& by, nb::handle x, const std::string& what, st
   return shown(run(view.bytes(), options, [&] { return values_of(by.sums(every(view).array(), kept), what, ddof, options.nan); }));
 }
 
-/// The sum rounded to odd: truncated, with a last bit of 1 unless it is exact. Rounded once more to a narrower type, it is what one rounding
-/// gives.
+/// The sum rounded to odd: truncated, with a last bit of 1 unless it is exact. Rounded once more to a narrower type, it is what one
+/// rounding gives.
 double to_odd(const Accumulator& sum) {
   const double nearest = sum.round();
   if (nearest - nearest != 0) return nearest;  // a NaN or an infinity
@@ -115,8 +161,8 @@ double to_odd(const Accumulator& sum) {
   return std::bit_cast<double>(bits | 1);
 }
 
-/// The sums of `values` at the indices 0 to groups - 1; `to`: an array to which they are added. Of floats float64, rounded to odd where `to`
-/// has a narrower type.
+/// The sums of `values` at the indices 0 to groups - 1; `to`: an array to which they are added. Of floats float64, rounded to odd where
+/// `to` has a narrower type.
 nb::object sum_at(nb::handle values, nb::handle indices, std::uint64_t groups, nb::handle to) {
   const View data(values), places(indices);
   Options options;
@@ -194,47 +240,11 @@ nb::object all_pairs(nb::handle a, nb::handle b, const std::string& f, const std
                      double softening, nb::handle weights, std::uint32_t k, const std::string& combine, const std::string& finish,
                      nb::handle identity, const nb::dict& named, nb::handle device) {
   const View left(a), right(b);
-  std::unique_ptr<View> weight;
   Options options = options_of(nb::none(), device);
-  PairsProblem problem{
-      .reduction = parse_pair_reduction(reduction), .accuracy = parse_pair_accuracy(accuracy), .h = h, .softening = softening};
-  problem.k = k;
-  const Inputs inputs(named);
-  nb::dict numbers;  // which an operator takes, too
-  for (const auto& [key, value] : named) {
-    if (PyLong_Check(value.ptr()) != 0 || PyFloat_Check(value.ptr()) != 0) numbers[key] = value;
-  }
-  if (!combine.empty()) problem.combine = operator_of(combine, identity, numbers, finish);
-  if (f.find('(') == std::string::npos) {
-    problem.f = parse_pair_function(f);
-    if (!inputs.arrays.empty()) throw Error(ErrorKind::usage, "f is '" + f + "': only a formula, as in 'q*sqdist(a, b)', has inputs");
-  } else {
-    problem.formula = Formula(f);
-    problem.parameters = inputs.parameters;
-    problem.of_y = inputs.arrays;
-  }
-  const Array& vectors = every(left).array();
-  if (vectors.rank() > 2 || every(right).array().rank() != vectors.rank()) {
-    throw Error(ErrorKind::usage, "pairs takes two arrays of one axis (numbers), or two of two axes (a vector in each row)");
-  }
-  if (vectors.rank() == 2) {
-    if (vectors.shape()[1] != right.array().shape()[1]) throw Error(ErrorKind::usage, "the vectors of a and b have different lengths");
-    problem.components = vectors.shape()[1];
-  }
-  if (!weights.is_none()) {
-    weight = std::make_unique<View>(weights);
-    problem.weights = every(*weight).array();
-  }
-  const PairsResult found = run(left.bytes() * right.bytes(), options, [&] { return pairs(vectors, right.array(), problem, options); });
-  return std::visit(
-      [&](const auto& results) {
-        const std::uint64_t count = vectors.size() / problem.components, each = count == 0 ? 1 : results.size() / count;
-        Values values(dtype_of<typename std::decay_t<decltype(results)>::value_type>(),
-                      each == 1 ? std::vector{count} : std::vector{count, each});
-        if (!results.empty()) std::memcpy(values.data(), results.data(), results.size() * sizeof(results[0]));
-        return shown(std::move(values));
-      },
-      found);
+  const PairsOf asked(left, right, f, reduction, accuracy, h, softening, weights, k, combine, finish, identity, named);
+  const PairsResult found =
+      run(left.bytes() * right.bytes(), options, [&] { return pairs(left.array(), right.array(), asked.problem, options); });
+  return array_of(found, left.array().size() / asked.problem.components);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <bit>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -56,6 +57,7 @@ void enqueue_sum(std::uintptr_t data, std::uint64_t size, const std::string& typ
   const Stream on{stream, ordinal};
   const DType elements = parse_dtype(type);
   const int magnitude = std::bit_width(size);
+  std::optional<Kept> dropped;  // after the mutex is free: the end of an owner may run Python, and wait for other threads
   const std::lock_guard lock(*mutex);
   const auto same = [&](const Kept& each) { return each.stream == on && each.type == elements && each.magnitude == magnitude; };
   if (kept->empty() || !same(kept->back())) {
@@ -65,7 +67,10 @@ void enqueue_sum(std::uintptr_t data, std::uint64_t size, const std::string& typ
     } else {
       const Device device = device_on(on, owner);
       Plan plan(device, ops::sum, elements, size);
-      if (kept->size() == kMax) kept->erase(kept->begin());
+      if (kept->size() == kMax) {
+        dropped = std::move(kept->front());
+        kept->erase(kept->begin());
+      }
       kept->push_back({on, elements, magnitude, nb::borrow(owner), device, std::move(plan), {}, {}});
     }
   }

@@ -51,6 +51,7 @@ NB_MODULE(_core, m) {
     throw nanobind::import_error("samesum does not support loading in subinterpreters: use threads or processes");
   }
   add_exceptions(m);
+  samesum::python::prepare_views();
   samesum::python::bind_objects(m);
   samesum::python::bind_reductions(m);
   samesum::python::bind_formulas(m);

@@ -97,6 +97,9 @@ std::vector<std::byte> bytes_in(nb::handle object) {
 
 namespace {
 
+// Values that merge change, so without the interpreter's lock calls of the same one take turns.
+constexpr nb::lock_self alone{};
+
 /// What every value has: merging, equality, the serialized form, pickling.
 template <class T>
 nb::class_<T> bind_value(nb::module_& m, const char* name, const char* doc) {
@@ -107,7 +110,7 @@ nb::class_<T> bind_value(nb::module_& m, const char* name, const char* doc) {
             nb::cast<T&>(self).merge(other);
             return self;
           },
-          "other"_a, R"(Adds those of another part.
+          alone, "other"_a.lock(), R"(Adds those of another part.
 
 Parameters
 ----------
@@ -117,17 +120,19 @@ other
 Returns
 -------
 The object itself.)")
-      .def("__iadd__",
-           [](nb::object self, const T& other) {
-             nb::cast<T&>(self).merge(other);
-             return self;
-           })
       .def(
-          "__add__", [](T a, const T& b) { return a += b; }, nb::is_operator())
+          "__iadd__",
+          [](nb::object self, const T& other) {
+            nb::cast<T&>(self).merge(other);
+            return self;
+          },
+          alone, nb::arg().lock())
       .def(
-          "__eq__", [](const T& a, const T& b) { return a == b; }, nb::is_operator())
+          "__add__", [](T a, const T& b) { return a += b; }, nb::is_operator(), alone, nb::arg().lock())
       .def(
-          "serialize", [](const T& self) { return bytes_of(self.serialize()); },
+          "__eq__", [](const T& a, const T& b) { return a == b; }, nb::is_operator(), alone, nb::arg().lock())
+      .def(
+          "serialize", [](const T& self) { return bytes_of(self.serialize()); }, alone,
           R"(The canonical bytes (docs/accumulator-format.md): equal values have equal ones, on every machine.
 
 Returns
@@ -150,7 +155,8 @@ Raises
 ------
 SamesumError
     Where the bytes are damaged, or of another type.)")
-      .def("__getstate__", [](const T& self) { return bytes_of(self.serialize()); })
+      .def(
+          "__getstate__", [](const T& self) { return bytes_of(self.serialize()); }, alone)
       .def("__setstate__", [](T& self, const nb::bytes& bytes) { new (&self) T(T::deserialize(bytes_in(bytes))); });
 }
 
@@ -192,7 +198,7 @@ Examples
             add_to(nb::cast<Accumulator&>(self), x, device);
             return self;
           },
-          "x"_a, "device"_a = nb::none(), R"(Adds a number, or all elements of an array.
+          alone, "x"_a, "device"_a = nb::none(), R"(Adds a number, or all elements of an array.
 
 Parameters
 ----------
@@ -206,15 +212,21 @@ Returns
 Accumulator
     The object itself.)")
       .def(
-          "_round", [](const Accumulator& self, nb::handle nan) { return self.round(options_of(nan, nb::none()).nan); }, nb::arg().none())
-      .def("_integer", [](const Accumulator& self) { return integer(self); })
-      .def("_fixed", [](const Accumulator& self) { return whole(self, 0); })
-      .def_prop_ro("_whole", [](const Accumulator& self) { return is_integer(self.result_type()); })
-      .def("_words",
-           [](const Accumulator& self) {
-             const auto words = self.words();
-             return std::vector<std::int64_t>(words.begin(), words.end());
-           })
+          "_round", [](const Accumulator& self, nb::handle nan) { return self.round(options_of(nan, nb::none()).nan); }, alone,
+          nb::arg().none())
+      .def(
+          "_integer", [](const Accumulator& self) { return integer(self); }, alone)
+      .def(
+          "_fixed", [](const Accumulator& self) { return whole(self, 0); }, alone)
+      .def_prop_ro(
+          "_whole", [](const Accumulator& self) { return is_integer(self.result_type()); }, alone)
+      .def(
+          "_words",
+          [](const Accumulator& self) {
+            const auto words = self.words();
+            return std::vector<std::int64_t>(words.begin(), words.end());
+          },
+          alone)
       .def_static("_from_words",
                   [](const std::vector<std::int64_t>& words) {
                     if (words.size() != Accumulator::kWords) {
@@ -222,10 +234,10 @@ Accumulator
                     }
                     return Accumulator::from_words(std::span<const std::int64_t, Accumulator::kWords>(words));
                   })
-      .def_prop_ro("count", &Accumulator::count, "Elements added, NaNs and infinities included.")
-      .def_prop_ro("nan_count", &Accumulator::nan_count, "NaNs added.")
+      .def_prop_ro("count", &Accumulator::count, alone, "Elements added, NaNs and infinities included.")
+      .def_prop_ro("nan_count", &Accumulator::nan_count, alone, "NaNs added.")
       .def_prop_ro(
-          "infinities", [](const Accumulator& self) { return self.positive_infinities() + self.negative_infinities(); },
+          "infinities", [](const Accumulator& self) { return self.positive_infinities() + self.negative_infinities(); }, alone,
           "Infinities added, of both signs.");
 
   constexpr auto policy = [](nb::handle nan) { return options_of(nan, nb::none()).nan; };
@@ -239,31 +251,31 @@ Examples
 >>> whole = samesum.stats([1.0, 2.0]) + samesum.stats([6.0])
 >>> whole.count, whole.mean, whole.var(), whole.argmax
 (3, 3.0, 4.666666666666667, 2))")
-      .def_prop_ro("count", &Statistics::count, "Elements, NaNs included.")
-      .def_prop_ro("nan_count", &Statistics::nan_count, "NaNs.")
+      .def_prop_ro("count", &Statistics::count, alone, "Elements, NaNs included.")
+      .def_prop_ro("nan_count", &Statistics::nan_count, alone, "NaNs.")
       .def_prop_ro(
-          "nonzero_count", [](const Statistics& self) { return self.nonzero_count(); }, "Elements that are not zero, NaNs included.")
+          "nonzero_count", [](const Statistics& self) { return self.nonzero_count(); }, alone, "Elements that are not zero, NaNs included.")
       .def_prop_ro(
           "sum",
           [](const Statistics& self) {
             return is_integer(self.sum().result_type()) && self.count() != 0 ? integer(self.sum()) : nb::cast(self.sum().round());
           },
-          "The sum: of floats rounded once, of integers exact.")
+          alone, "The sum: of floats rounded once, of integers exact.")
       .def_prop_ro(
-          "mean", [](const Statistics& self) { return self.mean(); }, "The mean, rounded once.")
+          "mean", [](const Statistics& self) { return self.mean(); }, alone, "The mean, rounded once.")
       .def_prop_ro(
-          "norm", [](const Statistics& self) { return self.norm(); }, "The Euclidean norm, rounded once.")
+          "norm", [](const Statistics& self) { return self.norm(); }, alone, "The Euclidean norm, rounded once.")
       .def_prop_ro(
-          "min", [](const Statistics& self) { return number(self.min().value); }, "The least element.")
+          "min", [](const Statistics& self) { return number(self.min().value); }, alone, "The least element.")
       .def_prop_ro(
-          "max", [](const Statistics& self) { return number(self.max().value); }, "The greatest element.")
+          "max", [](const Statistics& self) { return number(self.max().value); }, alone, "The greatest element.")
       .def_prop_ro(
-          "argmin", [](const Statistics& self) { return self.min().index; }, "The lowest index of the least element.")
+          "argmin", [](const Statistics& self) { return self.min().index; }, alone, "The lowest index of the least element.")
       .def_prop_ro(
-          "argmax", [](const Statistics& self) { return self.max().index; }, "The lowest index of the greatest element.")
+          "argmax", [](const Statistics& self) { return self.max().index; }, alone, "The lowest index of the greatest element.")
       .def(
-          "var", [=](const Statistics& self, std::uint64_t ddof, nb::handle nan) { return self.variance(ddof, policy(nan)); }, "ddof"_a = 0,
-          "nan"_a = "propagate", R"(The variance in exact arithmetic, rounded once.
+          "var", [=](const Statistics& self, std::uint64_t ddof, nb::handle nan) { return self.variance(ddof, policy(nan)); }, alone,
+          "ddof"_a = 0, "nan"_a = "propagate", R"(The variance in exact arithmetic, rounded once.
 
 Parameters
 ----------
@@ -277,7 +289,7 @@ Returns
 float)")
       .def(
           "std", [=](const Statistics& self, std::uint64_t ddof, nb::handle nan) { return self.standard_deviation(ddof, policy(nan)); },
-          "ddof"_a = 0, "nan"_a = "propagate", R"(The root of the exact variance, rounded once.
+          alone, "ddof"_a = 0, "nan"_a = "propagate", R"(The root of the exact variance, rounded once.
 
 Parameters
 ----------
@@ -320,19 +332,21 @@ Examples
 >>> h.counts(), h.under, h.over, (h + h).total
 (array([1, 1]), 1, 1, 8))")
       .def(
-          "counts", [](const Histogram& self) { return array_of(self.counts(), {self.counts().size()}); }, R"(The samples in each bin.
+          "counts", [](const Histogram& self) { return array_of(self.counts(), {self.counts().size()}); }, alone,
+          R"(The samples in each bin.
 
 Returns
 -------
 numpy.ndarray
     Of int64.)")
-      .def_prop_ro("bins", &Histogram::bins, "The bins.")
-      .def_prop_ro("under", &Histogram::under, "Samples below the first edge.")
-      .def_prop_ro("over", &Histogram::over, "Samples above the last edge.")
-      .def_prop_ro("nan_count", &Histogram::nan_count, "NaNs.")
-      .def_prop_ro("total", &Histogram::total, "All samples.")
+      .def_prop_ro("bins", &Histogram::bins, alone, "The bins.")
+      .def_prop_ro("under", &Histogram::under, alone, "Samples below the first edge.")
+      .def_prop_ro("over", &Histogram::over, alone, "Samples above the last edge.")
+      .def_prop_ro("nan_count", &Histogram::nan_count, alone, "NaNs.")
+      .def_prop_ro("total", &Histogram::total, alone, "All samples.")
       .def(
-          "quantile", [](const Histogram& self, double p) { return self.quantile(p).value; }, "p"_a, R"(A quantile, estimated within its bin.
+          "quantile", [](const Histogram& self, double p) { return self.quantile(p).value; }, alone, "p"_a,
+          R"(A quantile, estimated within its bin.
 
 Parameters
 ----------

@@ -11,6 +11,8 @@
 #include <samesum/value.hpp>
 
 #include <complex>
+#include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -33,6 +35,11 @@ nb::object array_of(std::span<const std::uint64_t> counts, const std::vector<std
 const View& real(const View& view);
 /// For what takes the positions of elements. @throws nb::type_error where some were left out; Error as real().
 const View& every(const View& view);
+
+/// The axes that were named as numpy's functions do; none: all of them.
+Axes axes_of(const View& view, const std::optional<std::vector<std::int64_t>>& axes, bool keepdims);
+/// Whether a reduction counts or indexes: numpy has int64 for that, where the library has uint64. Neither reaches 2^63.
+bool gives_indices(AxisReduction reduction);
 
 nb::bytes bytes_of(const std::vector<std::byte>& bytes);
 /// The bytes of anything with the buffer protocol.

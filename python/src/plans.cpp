@@ -1,10 +1,16 @@
 // Plans: what samesum.Plan calls.
+#include "formulas.hpp"
+#include "groups.hpp"
 #include "objects.hpp"
 
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 #include <samesum/error.hpp>
 #include <samesum/plan.hpp>
 
+#include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -22,13 +28,17 @@ struct Overloaded : Each... {
   using Each::operator()...;
 };
 
+constexpr Fields kAllFields{.extrema = true, .sum = true, .squares = true, .nonzeros = true};
+
 Operation operation_of(const std::string& name) {
   if (name == "sum") return ops::sum;
   if (name == "dot") return ops::dot;
   if (name == "extrema") return ops::extrema;
   if (name == "product") return ops::product;
-  if (name == "statistics") return Fields{.extrema = true, .sum = true, .squares = true, .nonzeros = true};
-  throw Error(ErrorKind::usage, "there is no plan of '" + name + "': one of sum, dot, extrema, product, statistics");
+  if (name == "statistics") return kAllFields;
+  throw Error(ErrorKind::usage, "there is no plan of '" + name +
+                                    "': one of sum, dot, extrema, product, statistics; with axis= a reduction that has this argument; or "
+                                    "Plan.histogram, Plan.pairs, Plan.map, Plan.reduce");
 }
 
 /// What a plan takes: host memory as the CPU's.
@@ -44,20 +54,22 @@ Array in_device_memory(const Array& array) {
   return {buffer, Shape(array.shape()), array.type(), static_cast<std::uint64_t>(-low), Strides(array.strides())};
 }
 
+/// The device where the first array in a device's memory lies, else the CPU.
+Device device_of_arrays(const std::vector<Array>& arrays) {
+  const auto found = std::ranges::find_if(arrays, &Array::on_device);
+  return found == arrays.end() ? Device::open("cpu") : found->buffer().device();
+}
+
 class PlanFor {
  public:
-  PlanFor(const std::string& operation, nb::handle like, nb::handle nan) {
-    const View view(like);
-    const Array& array = every(real(view)).array();
-    const Device device = array.on_device() ? array.buffer().device() : Device::open("cpu");
-    type_ = array.type();
-    const Options options = options_of(nan, nb::none());
-    nan_ = options.nan;
-    const Layout layout = array.contiguous() ? Layout::contiguous : Layout::strided;
-    Operation wanted = operation_of(operation);
-    const nb::gil_scoped_release release;
-    plan_.emplace(device, std::move(wanted), type_, array.size(), options, layout);
-  }
+  /// `make(device)` gives the plan, for arrays like these.
+  template <class Make>
+  PlanFor(const std::vector<Array>& like, NanPolicy nan, const Make& make)
+      : type_(like.at(0).type()), nan_(nan), plan_([&] {
+          const Device device = device_of_arrays(like);
+          const nb::gil_scoped_release release;
+          return make(device);
+        }()) {}
 
   void enqueue(const nb::list& arrays, nb::handle out) {
     std::vector<std::unique_ptr<View>> views;
@@ -67,8 +79,11 @@ class PlanFor {
       given.push_back(in_device_memory(every(real(*views.back())).array()));
     }
     if (out.is_none()) {
-      const nb::gil_scoped_release release;
-      plan_->enqueue(given);
+      {
+        const nb::gil_scoped_release release;
+        plan_.enqueue(given);
+      }
+      if (components != 0) vectors_ = given[0].size() / components;
       return;
     }
     const View to(out, true);
@@ -76,38 +91,126 @@ class PlanFor {
     if (!place.contiguous()) throw Error(ErrorKind::usage, "out has to be contiguous");
     const Array there = in_device_memory(place);
     const nb::gil_scoped_release release;
-    plan_->enqueue(given, there.buffer(), there.offset());
+    plan_.enqueue(given, there.buffer(), there.offset());
   }
 
   nb::object result() const {
     Result found = [&] {
       const nb::gil_scoped_release release;
-      return plan_->result();
+      return plan_.result();
     }();
     return std::visit(
         Overloaded{[](Accumulator& sum) { return nb::cast(std::move(sum)); },
-                   [](Statistics& statistics) { return nb::cast(std::move(statistics)); }, [](const Value& value) { return number(value); },
-                   [&](const ProductAccumulator& sum) { return is_integer(type_) ? integer(sum) : nb::cast(sum.round(nan_)); },
-                   [](const auto&) -> nb::object { throw Error(ErrorKind::usage, "this plan has no such result"); }},
+                   [](Statistics& statistics) { return nb::cast(std::move(statistics)); },
+                   [](Histogram& histogram) { return nb::cast(std::move(histogram)); }, [](const Value& value) { return number(value); },
+                   [](const std::vector<Value>& values) { return number(values.at(0)); },
+                   [&](const PairsResult& pairs) { return array_of(pairs, vectors_); },
+                   [&](Values& values) {
+                     const DType type = indices ? DType::int64 : values.type();
+                     return array_of(std::move(values), type);
+                   },
+                   [&](const ProductAccumulator& sum) { return is_integer(type_) ? integer(sum) : nb::cast(sum.round(nan_)); }},
         found);
   }
 
-  std::string configuration() const { return plan_->configuration(); }
+  std::string configuration() const { return plan_.configuration(); }
+
+  std::uint64_t components = 0;  ///< of pairs: of a vector
+  bool indices = false;          ///< along axes: the results are counts or indices
 
  private:
-  DType type_ = DType::float64;
-  NanPolicy nan_ = NanPolicy::propagate;
-  std::optional<Plan> plan_;
+  DType type_;
+  NanPolicy nan_;
+  std::atomic<std::uint64_t> vectors_{0};  // of A, in the latest call without a place
+  Plan plan_;
 };
+
+// Each of these gives a plan that Python owns.
+
+PlanFor* plan_of(const std::string& operation, nb::handle like, nb::handle nan) {
+  const View view(like);
+  const Array& array = every(view).array();
+  const Options options = options_of(nan, nb::none());
+  const Layout layout = array.contiguous() ? Layout::contiguous : Layout::strided;
+  Operation wanted = operation_of(operation);
+  return new PlanFor({array}, options.nan,
+                     [&](const Device& device) { return Plan(device, std::move(wanted), array.type(), array.size(), options, layout); });
+}
+
+PlanFor* plan_along(AxisReduction reduction, nb::handle like, const std::optional<std::vector<std::int64_t>>& axes, bool keepdims,
+                    nb::handle nan) {
+  const View view(like);
+  const Array& array = every(view).array();
+  const Options options = options_of(nan, nb::none());
+  const AlongAxes wanted{array, axes_of(view, axes, keepdims), reduction};
+  auto plan =
+      std::make_unique<PlanFor>(std::vector{array}, options.nan, [&](const Device& device) { return Plan(device, wanted, options); });
+  plan->indices = gives_indices(reduction);
+  return plan.release();
+}
+
+PlanFor* plan_of_histogram(nb::handle like, const Bins& bins) {
+  const View view(like);
+  const Array& array = every(view).array();
+  return new PlanFor({array}, NanPolicy::propagate, [&](const Device& device) { return Plan(device, bins, array.type(), array.size()); });
+}
+
+PlanFor* plan_of_pairs(nb::handle a, nb::handle b, const std::string& f, const std::string& reduction, const std::string& accuracy,
+                       double h, double softening, nb::handle weights, std::uint32_t k, const std::string& combine,
+                       const std::string& finish, nb::handle identity, const nb::dict& named) {
+  const View left(a), right(b);
+  const PairsOf asked(left, right, f, reduction, accuracy, h, softening, weights, k, combine, finish, identity, named);
+  const Array &from = left.array(), &to = right.array();
+  auto plan = std::make_unique<PlanFor>(std::vector{from, to}, NanPolicy::propagate, [&](const Device& device) {
+    return Plan(device, asked.problem, from.type(), std::max(from.size(), to.size()));
+  });
+  plan->components = asked.problem.components;
+  return plan.release();
+}
+
+/// About how many positions the inputs of a formula have.
+std::uint64_t positions_of(const std::vector<FormulaInput>& inputs) {
+  std::uint64_t count = 1;
+  for (const std::uint64_t extent : shape_of(inputs)) count *= extent;
+  return count;
+}
+
+std::vector<Array> arrays_of(const Inputs& inputs) {
+  std::vector<Array> arrays;
+  for (const FormulaInput& each : inputs.arrays) arrays.push_back(each.array);
+  if (arrays.empty()) throw Error(ErrorKind::usage, "the formula of a plan takes no array: it has nothing to be enqueued with");
+  return arrays;
+}
+
+PlanFor* plan_of_map(const std::string& text, const nb::dict& named, nb::handle nan) {
+  const Inputs inputs(named);
+  const Options options = options_of(nan, nb::none());
+  const FormulaFields wanted{Formula(text), inputs.arrays, inputs.parameters, kAllFields};
+  return new PlanFor(arrays_of(inputs), options.nan,
+                     [&](const Device& device) { return Plan(device, wanted, positions_of(inputs.arrays), options); });
+}
+
+PlanFor* plan_of_operator(nb::handle like, const std::string& combine, nb::handle identity, const nb::dict& parameters) {
+  const View view(like);
+  const Array& array = every(view).array();
+  const ByOperator wanted{operator_of(combine, identity, parameters, ""), Formula("x"), {{"x", array}}};
+  return new PlanFor({array}, NanPolicy::propagate, [&](const Device& device) { return Plan(device, wanted, array.size()); });
+}
 
 }  // namespace
 
 void bind_plans(nb::module_& m) {
   nb::class_<PlanFor>(m, "PlanFor")
-      .def(nb::init<const std::string&, nb::handle, nb::handle>(), nb::arg(), nb::arg(), nb::arg().none())
       .def("enqueue", &PlanFor::enqueue, nb::arg(), nb::arg().none())
       .def("result", &PlanFor::result)
       .def("configuration", &PlanFor::configuration);
+  m.def("plan", &plan_of, nb::arg(), nb::arg(), nb::arg().none());
+  m.def("plan_along", &plan_along, nb::arg(), nb::arg(), nb::arg().none(), nb::arg(), nb::arg().none());
+  m.def("plan_of_histogram", &plan_of_histogram);
+  m.def("plan_of_pairs", &plan_of_pairs, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none(),
+        nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg());
+  m.def("plan_of_map", &plan_of_map, nb::arg(), nb::arg(), nb::arg().none());
+  m.def("plan_of_operator", &plan_of_operator, nb::arg(), nb::arg(), nb::arg().none(), nb::arg());
 }
 
 }  // namespace samesum::python

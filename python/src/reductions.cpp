@@ -53,18 +53,10 @@ nb::object average(nb::handle x, Average what, std::uint64_t ddof, nb::handle na
   return nb::cast(result);
 }
 
-nb::object along(AxisReduction reduction, nb::handle x, const std::optional<std::vector<std::int64_t>>& axes, bool keepdims, nb::handle nan,
-                 nb::handle device, nb::handle out) {
-  const View view(x);
-  Options options = options_of(nan, device);
-  if (view.complex() && reduction != AxisReduction::sum && reduction != AxisReduction::mean) {
-    throw Error(ErrorKind::usage, "of complex numbers there are only sums and means along axes");
-  }
-  if (reduction == AxisReduction::argmin || reduction == AxisReduction::argmax) every(view);
+}  // namespace
+
+Axes axes_of(const View& view, const std::optional<std::vector<std::int64_t>>& axes, bool keepdims) {
   const auto rank = static_cast<std::int64_t>(view.array().rank()) - (view.complex() ? 1 : 0);
-  // numpy counts and indexes by int64; neither reaches 2^63.
-  const bool indices =
-      reduction == AxisReduction::argmin || reduction == AxisReduction::argmax || reduction == AxisReduction::count_nonzero;
   std::vector<std::int64_t> numbers;
   if (axes) {
     for (const std::int64_t axis : *axes) {
@@ -77,17 +69,35 @@ nb::object along(AxisReduction reduction, nb::handle x, const std::optional<std:
     for (std::int64_t i = 0; i < rank; ++i) numbers.push_back(i);
   }
   const Axes chosen(std::move(numbers));
+  return keepdims ? chosen.kept() : chosen;
+}
+
+bool gives_indices(AxisReduction reduction) {
+  return reduction == AxisReduction::argmin || reduction == AxisReduction::argmax || reduction == AxisReduction::count_nonzero;
+}
+
+namespace {
+
+nb::object along(AxisReduction reduction, nb::handle x, const std::optional<std::vector<std::int64_t>>& axes, bool keepdims, nb::handle nan,
+                 nb::handle device, nb::handle out) {
+  const View view(x);
+  Options options = options_of(nan, device);
+  if (view.complex() && reduction != AxisReduction::sum && reduction != AxisReduction::mean) {
+    throw Error(ErrorKind::usage, "of complex numbers there are only sums and means along axes");
+  }
+  if (reduction == AxisReduction::argmin || reduction == AxisReduction::argmax) every(view);
+  const bool indices = gives_indices(reduction);
+  const Axes chosen = axes_of(view, axes, keepdims);
   if (!out.is_none()) {
     const View to(out, true);
     const Array place = indices && to.array().type() == DType::int64 ? to.as(DType::uint64) : to.array();
     run(view.bytes(), options, [&] {
-      axis_reduction(view.array(), reduction, keepdims ? chosen.kept() : chosen, place, options);
+      axis_reduction(view.array(), reduction, chosen, place, options);
       return 0;
     });
     return nb::borrow(out);
   }
-  Values values =
-      run(view.bytes(), options, [&] { return axis_reduction(view.array(), reduction, keepdims ? chosen.kept() : chosen, options); });
+  Values values = run(view.bytes(), options, [&] { return axis_reduction(view.array(), reduction, chosen, options); });
   const DType type = indices ? DType::int64 : values.type();
   nb::object result = array_of(std::move(values), type);
   if (view.complex()) result = nb::module_::import_("samesum._arrays").attr("as_complex")(result);

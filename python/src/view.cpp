@@ -5,6 +5,7 @@
 #include <samesum/types.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cstring>
 #include <mutex>
@@ -15,13 +16,15 @@ namespace samesum::python {
 
 namespace {
 
+PyObject* ndarray = nullptr;  // numpy's class
+
 /// Whether the object is an array of numpy itself, no masked one or other subclass.
-bool is_ndarray(nb::handle object) {
-  static PyObject* const type = nb::object(nb::module_::import_("numpy").attr("ndarray")).release().ptr();
-  return reinterpret_cast<PyObject*>(Py_TYPE(object.ptr())) == type;
-}
+bool is_ndarray(nb::handle object) { return reinterpret_cast<PyObject*>(Py_TYPE(object.ptr())) == ndarray; }
 
 }  // namespace
+
+// Not where it is first used: that thread might lose the interpreter's lock within the import, while others wait for it with the lock.
+void prepare_views() { ndarray = nb::object(nb::module_::import_("numpy").attr("ndarray")).release().ptr(); }
 
 Device device_on(const Stream& stream, nb::handle owner) {
   struct Kept {
@@ -34,12 +37,16 @@ Device device_on(const Stream& stream, nb::handle owner) {
   static auto* const kept = new std::vector<Kept>;  // the last used one last
   const auto open = [&] { return Device::on_cuda_stream(reinterpret_cast<void*>(stream.handle), stream.ordinal); };  // NOLINT: a number
   if (owner.is_none() && stream.handle > 2) return open();
+  std::optional<Kept> dropped;  // after the mutex is free: the end of an owner may run Python, and wait for other threads
   const std::lock_guard lock(*mutex);
   const auto found = std::ranges::find(*kept, stream, &Kept::stream);
   if (found != kept->end()) {
     std::rotate(found, found + 1, kept->end());
   } else {
-    if (kept->size() == kMax) kept->erase(kept->begin());
+    if (kept->size() == kMax) {
+      dropped = std::move(kept->front());
+      kept->erase(kept->begin());
+    }
     kept->push_back({stream, open(), nb::borrow(owner)});
   }
   return kept->back().device;
@@ -132,6 +139,7 @@ double float_of(PyObject* number) {
 bool View::take_floats(nb::handle object) {
   const bool list = PyList_CheckExact(object.ptr()) != 0;
   if (!list && PyTuple_CheckExact(object.ptr()) == 0) return false;
+  const nb::ft_object_guard guard(object);  // nobody else changes the list meanwhile
   const Py_ssize_t size = list ? PyList_Size(object.ptr()) : PyTuple_Size(object.ptr());
   if (size == 0) return false;
   auto numbers = std::make_unique_for_overwrite<double[]>(static_cast<std::size_t>(size));
@@ -176,11 +184,12 @@ void View::set_type(const char* format, std::size_t size) {
 }
 
 bool View::take_torch(nb::handle object) {
-  static PyObject* type = nullptr;  // torch.Tensor, from the first call after torch was imported
+  static std::atomic<PyObject*> known = nullptr;  // torch.Tensor, from the first call after torch was imported
+  PyObject* type = known;
   if (type == nullptr) {
     PyObject* const torch = PyDict_GetItemString(PyImport_GetModuleDict(), "torch");
     if (torch == nullptr || !nb::hasattr(torch, "Tensor")) return false;
-    type = nb::object(nb::handle(torch).attr("Tensor")).release().ptr();
+    known = type = nb::object(nb::handle(torch).attr("Tensor")).release().ptr();
   }
   if (reinterpret_cast<PyObject*>(Py_TYPE(object.ptr())) != type || !nb::cast<bool>(object.attr("is_cuda"))) return false;
   const nb::object memory = nb::module_::import_("samesum._arrays").attr("torch_memory")(object);

@@ -19,6 +19,9 @@ namespace samesum::python {
 
 namespace nb = nanobind;
 
+/// What the module calls once, before the first View.
+void prepare_views();
+
 class View {
  public:
   /// Takes the buffer protocol, __cuda_array_interface__ and DLPack's tensors on CUDA; other objects first go through

@@ -186,6 +186,44 @@ def plans(put):
                 raise AssertionError(name)
 
 
+@check("torch", "cupy")
+def more_plans(put):
+    """Histograms, axes, pairs, formulas and operators: a result as on the host, and the same bits in a place on the GPU."""
+    for host, there in pairs_of(put, ["float32", "float64", "int32"]):
+        if not host.flags.c_contiguous:
+            continue
+        for make, others, wanted, place in (
+                (lambda x: samesum.Plan.histogram(x, 10, (-50, 50)), 1, samesum.histogram(host, 10, (-50, 50)), np.zeros(13, "i8")),
+                (lambda x: samesum.Plan("sum", x, axis=0), 1, samesum.sum(host, axis=0), None),
+                (lambda x: samesum.Plan("mean", x, axis=host.ndim - 1, keepdims=True), 1, samesum.mean(host, axis=host.ndim - 1, keepdims=True), None),
+                (lambda x: samesum.Plan.map("x*y - x", x=x, y=x), 2, samesum.stats(samesum.map("x*y - x", x=host, y=host)), np.zeros(16)),
+                (lambda x: samesum.Plan.reduce(x, "b == 0 ? a : b"), 1, samesum.reduce(host, "b == 0 ? a : b"), np.zeros(1, "i8"))):
+            plan, out = make(there), put(np.zeros_like(wanted) if place is None else place)
+            plan.enqueue(*[there] * others)
+            found = plan.result()
+            plan.enqueue(*[there] * others, out=out)
+            on_host = np.asarray(out.cpu() if hasattr(out, "cpu") else out.get())
+            if isinstance(wanted, np.ndarray):
+                same(found, wanted, (host.dtype, host.shape))
+                same(out, wanted, (host.dtype, host.shape))
+            elif found != wanted:
+                raise AssertionError((host.dtype, host.shape, found, wanted))
+            elif isinstance(wanted, samesum.Histogram):
+                same(on_host[1:-2], wanted.counts())
+            elif isinstance(wanted, samesum.Statistics):
+                same(on_host[5], wanted.mean)
+            else:
+                same(on_host.view({"float32": "f4", "float64": "f8", "int32": "i8"}[host.dtype.name])[0], wanted)
+        a, b = there.reshape(-1)[:37], there.reshape(-1)
+        for reduction in ("argmin", "max", "sum"):
+            wanted = samesum.pairs(host.reshape(-1)[:37], host.reshape(-1), "absdiff", reduction)
+            plan, out = samesum.Plan.pairs(a, b, "absdiff", reduction), put(np.zeros_like(wanted))
+            plan.enqueue(a, b, out=out)
+            plan.enqueue(a, b)
+            same(plan.result(), wanted, reduction)
+            same(out, wanted, reduction)
+
+
 @check("cupy")
 def streams(put):
     import cupy
