@@ -129,8 +129,7 @@ class TextSource final : public Source {
       columns_ = reader_.columns();
       key_columns_ = reader_.key_columns();
     }
-    group_of_key_.resize(block.keys.size());
-    for (std::uint64_t i = 0; i < group_of_key_.size(); ++i) group_of_key_[i] = keys_.number_of(block.keys.at(i));
+    keys_.numbers_of(block.keys, group_of_key_);
     for (std::size_t i = 0; i < block.columns.size(); ++i) take(block, i);
     line_ += block.line_ends;
     line_offset_ =
