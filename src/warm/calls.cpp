@@ -97,9 +97,7 @@ class Calls {
     const std::uint64_t elements = zeros_.bytes() / size_of(type);
     const Array matrix(zeros_, {std::min(side, elements / side), side}, type), list = zeros(kMaxCpuBytes, type);
     for (const std::int64_t axis : {0, 1}) {
-      for (const AxisReduction reduction : {AxisReduction::sum, AxisReduction::variance, AxisReduction::min}) {
-        add("axes", type, [=] { static_cast<void>(axis_reduction(matrix, reduction, {axis})); });
-      }
+      add("axes", type, [=] { static_cast<void>(axis_reduction(matrix, AxisReduction::sum, {axis})); });  // others are computed on the host
       add("scan", type, [=] { static_cast<void>(scan(matrix, {.axis = axis})); });
     }
     for (const ScanOperation operation : {ScanOperation::sum, ScanOperation::min, ScanOperation::max, ScanOperation::count_nonzero}) {

@@ -34,6 +34,29 @@ const Generation kGenerations[] = {
     {90, 227 << 10, {114, 132}},      {100, 227 << 10, {148}},    {120, 99 << 10, {20, 36, 70, 188}},
 };
 
+// work(i) for i from 0 to count - 1, by as many threads as there are cores.
+template <class Work>
+void in_threads(std::size_t count, const Work& work) {
+  std::atomic<std::size_t> next = 0;
+  std::exception_ptr failure;
+  std::atomic<bool> failed = false;
+  const auto run = [&] {
+    try {
+      for (std::size_t i = next++; i < count && !failed; i = next++) work(i);
+    } catch (const std::exception&) {
+      if (!failed.exchange(true)) failure = std::current_exception();
+    }
+  };
+  std::vector<std::thread> threads;
+  for (unsigned thread = 0; thread < std::max(1u, std::thread::hardware_concurrency()); ++thread) threads.emplace_back(run);
+  for (std::thread& thread : threads) thread.join();
+  if (failure) std::rethrow_exception(failure);
+}
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
 // What plain calls compile on devices that take code for `arch`.
 std::set<std::string> texts_for(const std::string& arch) {
   const bool is_code = arch.starts_with("sm_");
@@ -44,8 +67,11 @@ std::set<std::string> texts_for(const std::string& arch) {
     if (!same || generation.capability < made_for) continue;
     for (const std::uint32_t units : generation.units) kinds.emplace(generation.local_bytes, units);
   }
+  const std::vector<std::pair<std::uint64_t, std::uint32_t>> each(kinds.begin(), kinds.end());
+  std::vector<std::set<std::string>> found(each.size());
+  in_threads(each.size(), [&](std::size_t i) { found[i] = warming::texts_of_calls(each[i].first, each[i].second); });
   std::set<std::string> texts;
-  for (const auto& [bytes, units] : kinds) texts.merge(warming::texts_of_calls(bytes, units));
+  for (std::set<std::string>& one : found) texts.merge(one);
   return texts;
 }
 
@@ -66,35 +92,24 @@ int write(int count, char** arguments) {
     const device::cuda::Nvrtc nvrtc(arguments[i]);
     const device::ShippedTarget target{arguments[i + 1], version_of(nvrtc)};
     const bool known = std::ranges::find(before, target) != before.end();
-    const std::set<std::string> texts = texts_for(target.arch);
     const auto start = std::chrono::steady_clock::now();
+    const std::set<std::string> texts = texts_for(target.arch);
+    const double searched = seconds_since(start);
     std::vector<device::ShippedEntry> made;
     for (const std::string& text : texts) made.push_back({text, target.arch, {}});
-    std::atomic<std::size_t> next = 0, compiled = 0;
-    std::exception_ptr failure;
-    std::atomic<bool> failed = false;
-    const auto work = [&] {
-      try {
-        for (std::size_t n = next++; n < made.size() && !failed; n = next++) {
-          if (auto old = known ? device::find_shipped(made[n].source, target.arch) : std::nullopt) {
-            made[n].bytes = std::move(old->bytes);
-          } else {
-            made[n].bytes = nvrtc.compile(made[n].source, target.arch).bytes;
-            ++compiled;
-          }
-        }
-      } catch (const std::exception&) {
-        if (!failed.exchange(true)) failure = std::current_exception();
+    std::atomic<std::size_t> compiled = 0;
+    in_threads(made.size(), [&](std::size_t n) {
+      if (auto old = known ? device::find_shipped(made[n].source, target.arch) : std::nullopt) {
+        made[n].bytes = std::move(old->bytes);
+      } else {
+        made[n].bytes = nvrtc.compile(made[n].source, target.arch).bytes;
+        ++compiled;
       }
-    };
-    std::vector<std::thread> threads;
-    for (unsigned thread = 0; thread < std::max(1u, std::thread::hardware_concurrency()); ++thread) threads.emplace_back(work);
-    for (std::thread& thread : threads) thread.join();
-    if (failure) std::rethrow_exception(failure);
+    });
     std::uint64_t bytes = 0;
     for (const device::ShippedEntry& entry : made) bytes += entry.bytes.size();
-    fmt::print("== {}: {} programs, {} compiled in {:.0f} s, {} KiB\n", target.arch, made.size(), compiled.load(),
-               std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(), bytes >> 10);
+    fmt::print("== {}: {} programs, found in {:.0f} s, {} compiled in {:.0f} s, {} KiB\n", target.arch, made.size(), searched,
+               compiled.load(), seconds_since(start) - searched, bytes >> 10);
     std::ranges::move(made, std::back_inserter(entries));
     targets.push_back(target);
   }
