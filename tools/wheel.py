@@ -65,8 +65,8 @@ def main():
             subprocess.run(["strip", "--strip-unneeded", path], check=True)
             if bundled:
                 subprocess.run(["patchelf", "--set-rpath", "$ORIGIN" if path in bundled else "$ORIGIN/lib", path], check=True)
-        python = re.search(r"cpython-(\d+)", module.name)
-        tag = ("cp" + python[1] + "-cp" + python[1] if python else "cp312-abi3") + "-manylinux_%d_%d_x86_64" % glibc(own + bundled)
+        python = re.search(r"cpython-(\d+)(t?)", module.name)  # t: without the interpreter's lock
+        tag = (f"cp{python[1]}-cp{python[1]}{python[2]}" if python else "cp312-abi3") + "-manylinux_%d_%d_x86_64" % glibc(own + bundled)
         scripts = stage / f"samesum-{version}.data/scripts"
         scripts.mkdir(parents=True)
         (scripts / "samesum").write_text(SCRIPT)
