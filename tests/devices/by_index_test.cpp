@@ -298,6 +298,27 @@ TEST(SumsByIndexOnDevices, OfSortedIndices) {
   check_sorted<std::int32_t>({.counts = false});
 }
 
+// A table clears only what the one before it has used.
+TEST(SumsByIndexOnDevices, TablesOfOneShapeAfterEachOther) {
+  constexpr std::uint64_t kGroups = 100;
+  constexpr std::size_t kSize = 3000;
+  std::mt19937_64 random(11);
+  for (const Device& device : with_kernels()) {
+    for (const GroupOptions& options : {GroupOptions{.squares = true, .extrema = true}, GroupOptions{.counts = false}}) {
+      for (const Data data : {Data::wide, Data::plain, Data::special, Data::denormal, Data::shifted, Data::zeros, Data::cancelling}) {
+        SCOPED_TRACE(device.info().selector + " " + std::to_string(static_cast<int>(data)));
+        const std::vector<float> values = numbers<float>(data, kSize, random);
+        const std::vector<std::int32_t> of = indices<std::int32_t>(kSize, kGroups / 2, 0, random);  // others stay empty
+        GroupSums here(kGroups, options), there(kGroups, options);
+        here.add(values, of);
+        const OnDevice a(device, values), b(device, of);
+        there.add(a.array(), b.array());
+        expect_equal(there, here);
+      }
+    }
+  }
+}
+
 TEST(SumsByIndexOnDevices, SegmentsAndKeys) {
   std::mt19937_64 random(9);
   for (const Device& device : with_kernels()) {

@@ -54,7 +54,6 @@ namespace samesum::dialect::by_key {
 #undef EXTREMA_PARAMETERS
 #undef FIELDS
 
-
 // Of few groups; keys are samples, of which a file ahead makes indices.
 namespace samesum::dialect::by_few {
 #undef ITEMS
@@ -96,6 +95,8 @@ namespace samesum::dialect::by_sorted_key {
 #include "exact/exact.h"
 #include "groups/index/device/shares.h"
 #include "groups/index/device/loads.h"
+#include "groups/index/device/runs.h"
+#include "groups/index/device/divided_tile.h"
 #include "groups/index/device/by_runs.cl"
 #include "groups/index/device/digits.cl"
 // clang-format on
@@ -128,6 +129,8 @@ namespace samesum::dialect::by_segment {
 #include "exact/exact.h"
 #include "groups/index/device/shares.h"
 #include "groups/index/device/loads.h"
+#include "groups/index/device/runs.h"
+#include "groups/index/device/divided_tile.h"
 #include "groups/index/device/by_runs.cl"
 #include "groups/index/device/digits.cl"
 // clang-format on
@@ -138,7 +141,6 @@ namespace samesum::dialect::by_segment {
 #undef INDEX_OF
 #undef INDEX_PARAMETERS
 #undef INDEX_SETUP
-
 
 // Numbers whose squares no word holds, with sums of these.
 namespace samesum::dialect::by_wide {
@@ -151,6 +153,8 @@ namespace samesum::dialect::by_wide {
 #include "groups/index/device/shares.h"
 #include "groups/index/device/loads.h"
 #include "groups/index/device/by_index.cl"
+#include "groups/index/device/runs.h"
+#include "groups/index/device/divided_tile.h"
 #include "groups/index/device/by_runs.cl"
 // clang-format on
 }  // namespace samesum::dialect::by_wide
@@ -235,7 +239,8 @@ TEST(ByIndexKernel, AddsWithSubgroupsWhateverTheOrderOfKeys) {
         std::vector<ulong> found(groups);
         emulation().run(2, GROUP_SIZE, [&] {
           dialect::by_key::round_sums(planes.words.data(), groups, planes.others.data(), planes.noted.data(), kRows, first, last,
-                                      925 - static_cast<int>(phase), nan == NanPolicy::skip, 0, found.data(), 0);
+                                      925 - static_cast<int>(phase), static_cast<int>(planes.noted[6]), nan == NanPolicy::skip, 0,
+                                      found.data(), 0);
         });
         expect_sums(found, exact, nan);
       }
@@ -294,7 +299,7 @@ TEST(ByIndexKernel, AddsToFieldsOfFewGroups) {
       std::vector<ulong> found(groups);
       emulation().run(1, GROUP_SIZE, [&] {
         dialect::by_few::round_sums(planes.words.data(), groups, planes.others.data(), planes.noted.data(), kRows, 0, kRows - 1,
-                                    925 - static_cast<int>(kPhase), 0, 0, found.data(), 0);
+                                    925 - static_cast<int>(kPhase), static_cast<int>(planes.noted[6]), 0, 0, found.data(), 0);
       });
       expect_sums(found, exact, NanPolicy::propagate);
       for (std::uint64_t group = 0; group < groups; ++group) ASSERT_EQ(planes.words[(kRows + 4) * groups + group], exact[group].count());
@@ -337,7 +342,7 @@ TEST(ByIndexKernel, AddsRunsOfSortedKeys) {
       std::vector<ulong> found(groups);
       emulation().run(1, GROUP_SIZE, [&] {
         dialect::by_sorted_key::round_sums(planes.words.data(), groups, planes.others.data(), planes.noted.data(), kRows, 0, kRows - 1,
-                                           925 - static_cast<int>(phase), 0, 0, found.data(), 0);
+                                           925 - static_cast<int>(phase), static_cast<int>(planes.noted[6]), 0, 0, found.data(), 0);
       });
       expect_sums(found, exact, NanPolicy::propagate);
       for (std::uint64_t group = 0; group < groups; ++group) ASSERT_EQ(planes.words[(kRows + 4) * groups + group], exact[group].count());
@@ -403,7 +408,7 @@ TEST(ByIndexKernel, AddsSquaresOfWideNumbers) {
       std::vector<ulong> found(groups);
       emulation().run(1, GROUP_SIZE, [&] {
         dialect::by_segment::round_sums(planes.words.data(), groups, planes.others.data(), planes.noted.data(), kRows, 0, kRows - 1,
-                                        -static_cast<int>(sums.phase), 0, 0, found.data(), 0);
+                                        -static_cast<int>(sums.phase), static_cast<int>(planes.noted[6]), 0, 0, found.data(), 0);
       });
       expect_sums(found, exact, NanPolicy::propagate);
     }
@@ -435,7 +440,7 @@ TEST(ByIndexKernel, AddsSegmentsWithSubgroups) {
     std::vector<ulong> found(groups);
     emulation().run(1, GROUP_SIZE, [&] {
       dialect::by_segment::round_sums(planes.words.data(), groups, planes.others.data(), planes.noted.data(), kRows, 0, kRows - 1,
-                                      -static_cast<int>(phase), 0, 0, found.data(), 0);
+                                      -static_cast<int>(phase), static_cast<int>(planes.noted[6]), 0, 0, found.data(), 0);
     });
     expect_sums(found, exact, NanPolicy::propagate);
   }

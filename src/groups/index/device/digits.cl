@@ -2,25 +2,27 @@
 //
 // Defined by the host: FLOATS, whether elements are floats; COUNTS; GROUP_SIZE.
 
-KERNEL FIXED_GROUP(GROUP_SIZE, 1) void clear_words(GLOBAL ulong* words, ulong count) {
-  for (ulong i = global_id(); i < count; i += global_size()) words[i] = 0;
+KERNEL FIXED_GROUP(GROUP_SIZE, 1) void clear_words(GLOBAL ulong* words, ulong first, ulong count) {
+  for (ulong i = global_id(); i < count; i += global_size()) words[first + i] = 0;
 }
 
-// Propagates carries in the digits that begin at word number `digits`: from number `first` on they become less than 2^DIGIT_BITS, and none
-// negative, but for number `last`.
-KERNEL FIXED_GROUP(GROUP_SIZE, 1) void carry_digits(GLOBAL ulong* planes, ulong digits, ulong groups, uint first, uint last) {
-  for (ulong group = global_id(); group < groups; group += global_size()) {
-    GLOBAL ulong* at = planes + digits + first * groups + group;
-    long carry = 0;
-    for (uint d = first; d < last; ++d, at += groups) {
-      const ulong before = *at;
-      const long digit = (long)before + carry;
-      const ulong after = (ulong)digit & DIGIT_MASK;
-      carry = digit >> DIGIT_BITS;
-      if (after != before) *at = after;
-    }
-    if (carry != 0) *at += (ulong)carry;
+// Propagates carries in the digits of a group from number `first` on: they become less than 2^DIGIT_BITS, and none negative, but for number `last`.
+FN void carry_group(GLOBAL ulong* digits, ulong groups, uint first, uint last) {
+  GLOBAL ulong* at = digits + first * groups;
+  long carry = 0;
+  for (uint d = first; d < last; ++d, at += groups) {
+    const ulong before = *at;
+    const long digit = (long)before + carry;
+    const ulong after = (ulong)digit & DIGIT_MASK;
+    carry = digit >> DIGIT_BITS;
+    if (after != before) *at = after;
   }
+  if (carry != 0) *at += (ulong)carry;
+}
+
+// The same of all groups, whose digits begin at word number `digits`.
+KERNEL FIXED_GROUP(GROUP_SIZE, 1) void carry_digits(GLOBAL ulong* planes, ulong digits, ulong groups, uint first, uint last) {
+  for (ulong group = global_id(); group < groups; group += global_size()) carry_group(planes + digits + group, groups, first, last);
 }
 
 // Digit d of the magnitude of a number whose lowest digit that is not zero is number `lowest`.
@@ -71,15 +73,23 @@ FN ulong rounded(GLOBAL const ulong* digits, ulong groups, uint first, uint last
 }
 #endif
 
-// The sums of all groups, whose carries are propagated: float64, or 64-bit integers, with a sign if `is_signed`. `unit` as above.
+// The sums of all groups, after their carries are propagated: float64, or 64-bit integers, with a sign if `is_signed`. `unit` as above; `specials`:
+// whether any element is a NaN, an infinity or -0.0.
 KERNEL FIXED_GROUP(GROUP_SIZE, 1)
-void round_sums(GLOBAL const ulong* planes, ulong groups, GLOBAL const uint* others, GLOBAL uint* words, uint rows, uint first, uint last, int unit,
-                int skip, int is_signed, GLOBAL ulong* to, ulong to_offset) {
+void round_sums(GLOBAL ulong* planes, ulong groups, GLOBAL const uint* others, GLOBAL uint* words, uint rows, uint first, uint last, int unit,
+                int specials, int skip, int is_signed, GLOBAL ulong* to, ulong to_offset) {
   for (ulong group = global_id(); group < groups; group += global_size()) {
     GLOBAL const ulong* const digits = planes + group;
+    carry_group(planes + group, groups, first, last);
 #if FLOATS
     GLOBAL const ulong* const kinds = digits + rows * groups;
-    const ulong nans = kinds[0], positive = kinds[groups], negative = kinds[2 * groups], zeros = kinds[3 * groups];
+    ulong nans = 0, positive = 0, negative = 0, zeros = 0;
+    if (specials) {
+      nans = kinds[0];
+      positive = kinds[groups];
+      negative = kinds[2 * groups];
+      zeros = kinds[3 * groups];
+    }
 #if COUNTS
     const ulong numbers = kinds[4 * groups] - nans - positive - negative - zeros;
 #else

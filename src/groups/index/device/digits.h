@@ -8,9 +8,10 @@
 #define FIRST_OUTSIDE 1  // the number of elements from the first of these to the end of the launch's
 #define TOP 2            // the highest digit that is used, plus one; by squares TOP + 2
 #define BOTTOM 3         // the number of digits from the lowest that is used to the last of all
-#define GREATEST 6       // the highest bit of the elements, plus one
-#define UNFIT 7          // results that do not fit
-#define CHANGES 8        // indices of a sample that are not the next one
-#define WRONG_OFFSETS 9  // whether any offset is less than the one before it, or behind the last element
-#define FIRST_OFFSET 10  // as two words, the lower one first
-#define LAST_OFFSET 12   // likewise
+#define SPECIAL 6        // whether there is any NaN, infinity or -0.0
+#define GREATEST 7       // the highest bit of the elements, plus one
+#define UNFIT 8          // results that do not fit
+#define CHANGES 9        // indices of a sample that are not the next one
+#define WRONG_OFFSETS 10 // whether any offset is less than the one before it, or behind the last element
+#define FIRST_OFFSET 11  // as two words, the lower one first
+#define LAST_OFFSET 13   // likewise

@@ -3,6 +3,7 @@
 #include "core/chunks.hpp"
 #include "device/memory/buffer.hpp"
 #include "groups/axes_device.hpp"
+#include "groups/index/device/group_digits.hpp"
 
 #include <algorithm>
 #include <array>
@@ -16,7 +17,7 @@
 namespace samesum::groups {
 namespace {
 
-constexpr std::uint32_t kDigitBits = 34, kWindowBits = 57;  // of shares.h, fields.h
+constexpr std::uint32_t kWindowBits = 57;  // of fields.h
 // Where in the pair's upper digit the greatest element has its highest bit: there is room for somewhat greater ones, and most elements lie
 // in that digit; with fields, in two of them.
 constexpr std::uint32_t kPlace = 30, kPlaceOfFields = 20;
@@ -27,25 +28,9 @@ constexpr std::uint32_t kGroupSize = 512, kRunsGroupSize = 256, kCpuGroupSize = 
 constexpr std::uint64_t kRunsGroups = 12;  // of a compute unit, which holds three at once: by measurement on an H100
 // Of a group of work-items: as much as lets two of them be on a compute unit; and more, if sums of all groups find room then.
 constexpr std::uint64_t kLocalBytes = 100 << 10, kMoreLocalBytes = 200 << 10, kCpuLocalBytes = 32 << 10, kReservedBytes = 4 << 10;
-constexpr std::uint32_t kSpecials = 4;                                // planes behind the digits
 constexpr std::uint32_t kVectorsOfValues = 1, kVectorsOfIndices = 2;  // of loads.h
 constexpr std::string_view kRoom = "sums by index";                   // the plan that keeps memory
 constexpr std::uint64_t kMaxKept = std::uint64_t{1} << 28, kMaxKeptPart = 32, kLeastOthers = 1 << 16;
-constexpr std::uint32_t kWords = 14;  // OUTSIDE and so on, of digits.h
-enum Word : std::uint8_t {
-  kOutside,
-  kFirstOutside,
-  kTop,
-  kBottom,
-  kSquareTop,
-  kSquareBottom,
-  kGreatest,
-  kUnfit,
-  kChanges,
-  kWrongOffsets,
-  kFirstOffset,
-  kLastOffset = 12
-};
 
 // Types whose numbers are added in the same way.
 DType number_kind(DType type) {
@@ -61,8 +46,6 @@ std::uint32_t square_digits_of(DType kind) {
 }
 
 int mantissa_bits(DType kind) { return is_integer(kind) ? 8 * static_cast<int>(size_of(kind)) : kind == DType::float64 ? 53 : 24; }
-// The exponent of the least number.
-int unit_of(DType kind) { return is_integer(kind) ? 0 : kind == DType::float64 ? -1074 : -149; }
 // Of 1.0 the highest bit, in such units, plus one.
 std::uint32_t one_of(DType kind) { return static_cast<std::uint32_t>(1 - unit_of(kind)); }
 
@@ -118,7 +101,12 @@ device::Source index_sums_source(const IndexSums& what, const Indexing* indexing
   }
   if (what.fields) source.files.emplace_back("groups/index/device/fields.h");
   source.files.emplace_back("groups/index/device/loads.h");
-  source.files.emplace_back(what.runs ? "groups/index/device/by_runs.cl" : "groups/index/device/by_index.cl");
+  if (what.runs) {
+    source.files.insert(source.files.end(),
+                        {"groups/index/device/runs.h", "groups/index/device/divided_tile.h", "groups/index/device/by_runs.cl"});
+  } else {
+    source.files.emplace_back("groups/index/device/by_index.cl");
+  }
   return source;
 }
 
@@ -180,12 +168,14 @@ DeviceTable::DeviceTable(const samesum::Device& device, std::uint64_t groups, DT
 }
 
 void DeviceTable::allocate() {
+  used_ = {{0, rows_}};
   const device::Lock lock(device_.mutex());
   if (const auto room = device_.plans().take<Room>(kRoom)) {
     if (room->planes.bytes >= 8 * groups_ * rows_ && room->others.bytes >= 8 * other_words_) {
       planes_ = room->planes;
       others_ = room->others;
       words_ = room->words;
+      if (room->groups == groups_ && room->rows == rows_) used_ = room->used;
       return;
     }
   }
@@ -198,30 +188,27 @@ void DeviceTable::allocate() {
 DeviceTable::~DeviceTable() {
   const std::uint64_t most = std::max(kMaxKept, device_.info().memory_bytes / kMaxKeptPart);
   if (planes_.bytes == 0 || planes_.bytes > most || !device_.mutex().try_lock()) return;
-  device_.plans().give_back(std::string(kRoom), std::make_shared<Room>(Room{planes_, others_, words_}));
+  if (cleared_) used_ = launched_ ? std::vector<Rows>{{0, rows_}} : rows_used();
+  device_.plans().give_back(std::string(kRoom), std::make_shared<Room>(Room{planes_, others_, words_, groups_, rows_, used_}));
   device_.mutex().unlock();
 }
 
-std::uint32_t DeviceTable::extrema_row() const noexcept { return sums_.rows + kSpecials + (counts_ ? 1 : 0) + products_.rows; }
-
-// Of keys, as by_index.cl makes them.
-void DeviceTable::merge_extremes(Table& to, std::uint64_t group, std::uint64_t least, std::uint64_t greatest) const {
-  constexpr std::uint64_t kSign = std::uint64_t{1} << 63;
-  if (kind_ == DType::float32) {
-    const auto number = [](std::uint64_t key) {
-      const auto bits = static_cast<std::uint32_t>(key);
-      return static_cast<double>(std::bit_cast<float>(bits >> 31 != 0 ? bits ^ 0x80000000u : ~bits));
-    };
-    to.merge_extrema(group, number(least), number(greatest));
-  } else if (kind_ == DType::float64) {
-    const auto number = [](std::uint64_t key) { return std::bit_cast<double>((key & kSign) != 0 ? key ^ kSign : ~key); };
-    to.merge_extrema(group, number(least), number(greatest));
-  } else if (signed_) {
-    to.merge_extrema(group, static_cast<std::int64_t>(least ^ kSign), static_cast<std::int64_t>(greatest ^ kSign));
-  } else {
-    to.merge_extrema(group, least, greatest);
-  }
+// Planes that are not zero; launches have been collected.
+std::vector<DeviceTable::Rows> DeviceTable::rows_used() const {
+  std::vector<Rows> used;
+  const auto add = [&used](std::uint64_t first, std::uint64_t count) {
+    if (count != 0) used.push_back({first, count});
+  };
+  const std::uint64_t specials = sums_.rows, counts = specials + kSpecials, squares = counts + (counts_ ? 1 : 0);
+  if (sums_.lowest <= sums_.highest) add(sums_.lowest, sums_.last() - sums_.lowest + 1);
+  if (specials_) add(specials, kSpecials);
+  if (squares_ && products_.lowest <= products_.highest) add(squares + products_.lowest, products_.last() - products_.lowest + 1);
+  add(counts, counts_ ? 1 : 0);
+  add(extrema_row(), extrema_ ? 2 : 0);
+  return used;
 }
+
+std::uint32_t DeviceTable::extrema_row() const noexcept { return sums_.rows + kSpecials + (counts_ ? 1 : 0) + products_.rows; }
 
 bool DeviceTable::takes(const samesum::Device& device, DType type) const {
   return &device.implementation() == &device_ && number_kind(type) == kind_ && (!extrema_ || is_signed(type) == signed_);
@@ -297,13 +284,16 @@ void DeviceTable::walk(const device::Kernel& kernel, std::uint64_t count, std::s
 
 void DeviceTable::clear() {
   const device::Kernel kernel = device::build(device_, digits_source_, "clear_words");
-  const std::uint64_t words = groups_ * rows_, bits = other_words_;
-  const device::Argument planes[] = {planes_, words}, others[] = {others_, bits};
-  walk(kernel, words, planes);
-  walk(kernel, bits, others);
+  const auto zero = [&](const device::Memory& memory, std::uint64_t first, std::uint64_t count) {
+    const device::Argument arguments[] = {memory, first, count};
+    walk(kernel, count, arguments);
+  };
+  for (const Rows& rows : used_) zero(planes_, groups_ * rows.first, groups_ * rows.count);
+  zero(others_, 0, other_words_);
   const std::array<std::uint32_t, kWords> zeros{};
   device_.write(words_, 0, zeros.data(), sizeof zeros);
-  launched_ = seen_before_ = false;
+  used_.clear();
+  launched_ = seen_before_ = specials_ = false;
   fresh_ = cleared_ = true;
   pending_ = 0;
   for (Digits* digits : {&sums_, &products_}) {
@@ -416,24 +406,6 @@ void DeviceTable::clear_seen() {
   seen_before_ = false;
 }
 
-// What launches noted since this was asked for.
-DeviceTable::Outside DeviceTable::collect() {
-  if (!std::exchange(launched_, false)) return {};
-  std::array<std::uint32_t, kGreatest> words{};
-  device_.read(words_, 0, words.data(), sizeof words);
-  if (words == std::array<std::uint32_t, kGreatest>{}) return {};
-  const auto note = [](Digits& digits, std::uint32_t top, std::uint32_t bottom) {
-    if (top == 0) return;
-    digits.highest = std::max(digits.highest, top - 1);
-    digits.lowest = std::min(digits.lowest, digits.rows - bottom);
-  };
-  note(sums_, words[kTop], words[kBottom]);
-  note(products_, words[kSquareTop], words[kSquareBottom]);
-  const std::array<std::uint32_t, kGreatest> zeros{};
-  device_.write(words_, 0, zeros.data(), sizeof zeros);
-  return {words[kOutside], words[kFirstOutside], 0};
-}
-
 void DeviceTable::add(const device::Run& values, DType type, const device::Run& indices, DType index_type, const Indexing* indexing) {
   const device::Lock lock(device_.mutex());
   runs_ = false;
@@ -501,6 +473,7 @@ DeviceTable::Outside DeviceTable::add(const Array& values, const Array& indices,
     launch(what, source, run, place, first, nullptr);
     if (const Outside found = collect(); found.count != 0) {
       if (undo) {
+        used_ = rows_used();
         clear();
         return outside_at(first + count - found.first);
       }
@@ -552,98 +525,6 @@ bool DeviceTable::add_segments_there(const Array& values, const Array& offsets) 
   looked_ = true;
   add_segments(elements, values.type(), *run, offset_at(kFirstOffset), offset_at(kLastOffset), lock);
   return true;
-}
-
-void DeviceTable::propagate() {
-  collect();
-  if (pending_ == 0) return;
-  const device::Kernel kernel = device::build(device_, digits_source_, "carry_digits");
-  const auto carry = [&](const Digits& of, std::uint64_t row) {
-    const device::Argument arguments[] = {planes_, row * groups_, groups_, of.lowest, of.last()};
-    walk(kernel, groups_, arguments);
-  };
-  carry(sums_, 0);
-  if (squares_) carry(products_, sums_.rows + kSpecials + (counts_ ? 1 : 0));
-  pending_ = 0;
-}
-
-bool DeviceTable::round(NanPolicy nan, bool is_signed, void* to, const Array* there) {
-  if (fresh_ || (there != nullptr && &there->buffer().device().implementation() != &device_)) return false;
-  const device::Lock lock(device_.mutex());
-  propagate();
-  const device::Memory results = there != nullptr ? there->buffer().state().memory : device_.allocate(8 * groups_);
-  const int unit = unit_of(kind_) + 1074 - static_cast<int>(sums_.phase);
-  const device::Argument arguments[] = {planes_,
-                                        groups_,
-                                        others_,
-                                        words_,
-                                        sums_.rows,
-                                        sums_.lowest,
-                                        sums_.last(),
-                                        std::int32_t{unit},
-                                        std::int32_t{nan == NanPolicy::skip},
-                                        std::int32_t{is_signed},
-                                        results,
-                                        there != nullptr ? there->offset() / 8 : 0};
-  walk(device::build(device_, digits_source_, "round_sums"), groups_, arguments);
-  std::uint32_t unfit = 0;  // rounded floats always fit
-  if (is_integer(kind_)) device_.read(words_, 4 * kUnfit, &unfit, sizeof unfit);
-  const std::uint32_t none = 0;
-  if (unfit != 0) device_.write(words_, 4 * kUnfit, &none, sizeof none);
-  if (unfit == 0 && there == nullptr) device_.read(results, 0, to, 8 * groups_);
-  return unfit == 0;
-}
-
-void DeviceTable::merge_into(Table& to, std::uint32_t threads) {
-  if (fresh_) return;
-  const device::Lock lock(device_.mutex());
-  propagate();
-  const std::uint32_t specials = sums_.rows, squares = specials + kSpecials + (counts_ ? 1 : 0);
-  // Rows of planes that matter, of some groups at a time.
-  std::vector<std::uint32_t> rows;
-  for (std::uint32_t d = sums_.lowest; d <= sums_.last(); ++d) rows.push_back(d);
-  const std::size_t kinds = rows.size();
-  for (std::uint32_t i = 0; i < kSpecials + (counts_ ? 1 : 0); ++i) rows.push_back(specials + i);
-  const std::size_t products = rows.size();
-  if (squares_) {
-    for (std::uint32_t d = products_.lowest; d <= products_.last(); ++d) rows.push_back(squares + d);
-  }
-  const std::size_t extremes = rows.size();
-  if (extrema_) rows.insert(rows.end(), {extrema_row(), extrema_row() + 1});
-  const std::uint64_t range = std::uint64_t{1} << to.range_bits();
-  const std::uint64_t block = std::max(range, (std::uint64_t{1} << 16) / range * range);
-  std::vector<std::uint64_t> words(rows.size() * std::min(block, groups_)), others;
-  for (std::uint64_t first = 0; first < groups_; first += block) {
-    const std::uint64_t count = std::min(block, groups_ - first);
-    for (std::size_t i = 0; i < rows.size(); ++i) device_.read(planes_, 8 * (rows[i] * groups_ + first), &words[i * count], 8 * count);
-    const std::uint64_t first_bits = first / 64;
-    if (!counts_) {
-      others.resize((first + count + 63) / 64 - first_bits);
-      device_.read(others_, 8 * first_bits, others.data(), 8 * others.size());
-    }
-    const auto merge = [&](std::uint64_t i) {
-      const std::uint64_t group = first + i;
-      const auto word = [&](std::size_t row) { return words[row * count + i]; };
-      const std::uint64_t nans = word(kinds), positive = word(kinds + 1), negative = word(kinds + 2), zeros = word(kinds + 3);
-      const std::uint64_t special = nans + positive + negative + zeros;
-      const std::uint64_t finite = counts_ ? word(kinds + kSpecials) - special : others[group / 64 - first_bits] >> group % 64 & 1;
-      if (special + finite == 0) return;
-      to.merge_counts(group, special + finite, nans, positive, negative, finite != 0);
-      const int unit = unit_of(kind_) - static_cast<int>(sums_.phase);
-      for (std::size_t row = 0; row < kinds; ++row) {
-        to.merge_sum(group, static_cast<std::int64_t>(word(row)), unit + static_cast<int>(kDigitBits * rows[row]));
-      }
-      const int square_unit = 2 * unit_of(kind_) - static_cast<int>(products_.phase);
-      for (std::size_t row = products; row < extremes; ++row) {
-        to.merge_squares(group, static_cast<std::int64_t>(word(row)), square_unit + static_cast<int>(kDigitBits * (rows[row] - squares)));
-      }
-      if (extrema_ && finite + special != nans) merge_extremes(to, group, ~word(extremes), word(extremes + 1));
-    };
-    core::for_chunks(count, count * rows.size() > (1u << 16) ? threads : 1, range,
-                     [&](std::uint32_t, std::uint64_t begin, std::uint64_t size) {
-                       for (std::uint64_t i = begin; i < begin + size; ++i) merge(i);
-                     });
-  }
 }
 
 }  // namespace samesum::groups

@@ -93,13 +93,21 @@ class DeviceTable {
     std::uint64_t chunk = 1;
   };
   class Parts;
+  // Neighbouring planes.
+  struct Rows {
+    std::uint64_t first, count;
+  };
+  // What is kept for the next table, which clears only what this one has used, where it has the same planes.
   struct Room {
     device::Memory planes, others, words;
+    std::uint64_t groups, rows;
+    std::vector<Rows> used;
   };
 
   DeviceTable(const samesum::Device& device, std::uint64_t groups, DType type, const GroupOptions& options);
 
   void allocate();
+  std::vector<Rows> rows_used() const;
   std::uint32_t extrema_row() const noexcept;
   void merge_extremes(Table& to, std::uint64_t group, std::uint64_t least, std::uint64_t greatest) const;
   IndexSums kernels_for(DType type, DType index, bool segments) const;
@@ -133,10 +141,12 @@ class DeviceTable {
   std::uint64_t rows_;
   std::uint64_t other_words_;
   device::Memory planes_, others_, words_;
+  std::vector<Rows> used_;  // planes to be cleared
   device::Source digits_source_;
   bool fresh_ = true, cleared_ = false, launched_ = false;
   bool runs_ = false;          // whether most indices are equal to the next one
   bool seen_before_ = false;   // whether the words that look() reads may not be zero
+  bool specials_ = false;      // whether any element was a NaN, an infinity or -0.0
   bool looked_ = false;        // at the elements of the next launch
   std::uint64_t pending_ = 0;  // elements since carries were propagated
 };

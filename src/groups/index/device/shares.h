@@ -178,6 +178,7 @@ FN SHARE share_of(const SUMS* sums, VALUE x, uint group) {
   share.counted = COUNTS || number.kind == NUMBER_FINITE;
   if (number.kind != NUMBER_FINITE) {
     atomic_add_global64(sums->planes + (sums->rows + number.kind - 1) * sums->groups + group, 1);
+    if (sums->words[SPECIAL] == 0) atomic_max_global32(&sums->words[SPECIAL], 1);
     return share;
   }
   if (!add_to_pair(&share.low, &share.high, sums->pair, number.mantissa, number.place + sums->phase, number.negative, VALUE_BITS)) {
