@@ -115,16 +115,30 @@ const T* as_floats(const std::byte* from, std::size_t count, T* buffer) {
 template <class Element>
 void add_floats(const std::byte* a, const std::byte* b, std::uint64_t count, PartialProducts& partial) {
   using T = std::conditional_t<std::is_same_v<Element, double>, double, float>;
+  if constexpr (std::is_same_v<Element, double>) {
+    if ((reinterpret_cast<std::uintptr_t>(a) | reinterpret_cast<std::uintptr_t>(b)) % alignof(double) == 0) {
+      return add_product_doubles(reinterpret_cast<const double*>(a), reinterpret_cast<const double*>(b), count, partial);
+    }
+  }
   T a_buffer[kProductBlock], b_buffer[kProductBlock];
   for (std::uint64_t i = 0; i < count; i += kProductBlock) {
     const std::size_t taken = std::min<std::uint64_t>(kProductBlock, count - i);
     const T* left = as_floats<Element>(a + i * sizeof(Element), taken, a_buffer);
     const T* right = a == b ? left : as_floats<Element>(b + i * sizeof(Element), taken, b_buffer);
     if constexpr (std::is_same_v<T, double>) {
-      add_products_to_bins(left, right, taken, partial);
+      add_product_doubles(left, right, taken, partial);
     } else {
       add_product_block(left, right, taken, partial);
     }
+  }
+}
+
+// Adds finite numbers that were summed elsewhere.
+void add_sum(ProductAccumulator& total, const Accumulator& sum) noexcept {
+  constexpr int kPosition = ProductAccumulator::kUnit - 1074;
+  const auto digits = sum.canonical_digits();
+  for (int i = 0; i < Accumulator::kDigits; ++i) {
+    if (digits[i] != 0) total.add_scaled(digits[i], kPosition + 32 * i);
   }
 }
 
@@ -158,6 +172,19 @@ void add_integers(const std::byte* a, const std::byte* b, std::uint64_t count, P
 
 }  // namespace
 
+template <class T>
+void PartialProducts::note_any(const T* a, const T* b, std::size_t count) {
+  if (any) return;
+  for (std::size_t i = 0; i < count && !any; ++i) {
+    const T product = a[i] * b[i];
+    const bool zero = a[i] == 0 || b[i] == 0;
+    any = !std::isnan(product) && !(zero && std::signbit(product));
+  }
+  if (any) total.add_counts(0, 0, 0, 0, false);
+}
+template void PartialProducts::note_any(const float* a, const float* b, std::size_t count);
+template void PartialProducts::note_any(const double* a, const double* b, std::size_t count);
+
 void PartialProducts::flush_lanes() noexcept {
   for (std::size_t slice = 0; slice < lanes.size(); ++slice) {
     Int128 sum = 0;
@@ -189,6 +216,8 @@ void PartialProducts::flush_bins() noexcept {
 const ProductAccumulator& PartialProducts::finish() noexcept {
   flush_lanes();
   flush_bins();
+  add_sum(total, rounded.finish());
+  add_sum(total, lost.finish());
   return total;
 }
 

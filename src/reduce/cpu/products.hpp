@@ -19,11 +19,14 @@ __extension__ typedef __int128 Int128;  // no standard name for it
 /// How products of floats are split over two running sums of doubles, and for which factors both are exact. A product has 48 bits, so
 /// one sum would hold but few of them exactly; of two, the first takes the nearest multiple of its spacing, the second what is left.
 /// The anchors are those of the sum's windows (reduce/cpu/sum_cpu_partial.hpp). Magnitudes are bits of floats without the sign.
+///
+/// A product of doubles has 106 bits: it is split over three sums, and the window is one of rounded products. Their magnitudes are the
+/// upper 32 bits without the sign.
 struct ProductWindow {
-  std::uint32_t a_lowest = 1, a_end = 0;  ///< for zeros, and magnitudes in [lowest, end) of the first factors: none yet
+  std::uint32_t a_lowest = 1, a_end = 0;  ///< for zeros, and magnitudes in [lowest, end) of the first factors: none yet; or of products
   std::uint32_t b_lowest = 1, b_end = 0;  ///< and of the second
-  std::array<double, 2> anchors{};
-  std::array<int, 2> positions{};  ///< of each sum's spacing, for ProductAccumulator::add_scaled
+  std::array<double, 3> anchors{};
+  std::array<int, 3> positions{};  ///< of each sum's spacing, for ProductAccumulator::add_scaled
 };
 
 /// What one thread adds its products to.
@@ -35,15 +38,20 @@ struct PartialProducts {
   bool any = false;          ///< product is known to be there that is neither -0.0 nor NaN
 
   ProductWindow window;
-  alignas(64) std::array<std::array<std::int64_t, kMaxLanes>, 2> lanes{};
+  alignas(64) std::array<std::array<std::int64_t, kMaxLanes>, 3> lanes{};
   int blocks = 0;          ///< in `lanes`
-  int blocks_to_bins = 0;  ///< blocks to come that go to the bins unseen,
+  int blocks_to_bins = 0;  ///< blocks to come that are not tried in a window,
   int last_blocks_to_bins = 0;
+
+  reduction::PartialSum<double> rounded, lost;  ///< products of doubles that have no window, and what rounding lost of them
 
   std::vector<std::int64_t> bins;  ///< of floats: sums of products of mantissas, by the sum of their exponents
   std::vector<Int128> wide_bins;   ///< the same of doubles
   std::uint64_t in_bins = 0;
 
+  /// Keeps in `total` whether any of these products is neither -0.0 nor NaN.
+  template <class T>
+  void note_any(const T* a, const T* b, std::size_t count);
   void flush_lanes() noexcept;
   void flush_bins() noexcept;
   /// The sum of all that was added, complete; may be called once.
@@ -56,9 +64,10 @@ void add_products(const std::byte* a, const std::byte* b, std::uint64_t count, D
 /// The same of floats and doubles, one by one, to the bins.
 void add_products_to_bins(const float* a, const float* b, std::size_t count, PartialProducts& partial);
 void add_products_to_bins(const double* a, const double* b, std::size_t count, PartialProducts& partial);
-/// Blocks of floats, with the best instructions that this processor has; `count` <= kProductBlock.
+/// With the best instructions that this processor has: floats, `count` <= kProductBlock; and any number of doubles.
 inline constexpr std::size_t kProductBlock = 1024;
 void add_product_block(const float* a, const float* b, std::size_t count, PartialProducts& partial);
+void add_product_doubles(const double* a, const double* b, std::size_t count, PartialProducts& partial);
 
 /// The sum, the sum of squares and the extremes of floats at once, in registers, while the exponents of a block span a narrow range.
 struct FusedSums {

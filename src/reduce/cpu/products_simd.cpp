@@ -156,23 +156,10 @@ void add_whole_units(const float* a, const float* b, std::size_t count, PartialP
   add_products_to_bins(a, b, count, partial);
 }
 
-// Whether all products are -0.0, or NaN.
-bool only_negative_zeros(const float* a, const float* b, std::size_t count) {
-  for (std::size_t i = 0; i < count; ++i) {
-    const float product = a[i] * b[i];
-    const bool zero = a[i] == 0 || b[i] == 0;
-    if (!std::isnan(product) && !(zero && std::signbit(product))) return false;
-  }
-  return true;
-}
-
 void add_block(const float* a, const float* b, std::size_t count, PartialProducts& partial) {
   const std::size_t whole = count / kUnit * kUnit;
   if (whole != 0) {
-    if (!partial.any && !only_negative_zeros(a, b, whole)) {
-      partial.any = true;
-      partial.total.add_counts(0, 0, 0, 0, false);
-    }
+    partial.note_any(a, b, whole);
     a == b ? add_whole_units<true>(a, a, whole, partial) : add_whole_units<false>(a, b, whole, partial);
   }
   add_products_to_bins(a + whole, b + whole, count - whole, partial);
