@@ -320,6 +320,8 @@ def install() -> None:
     histogram._to_uhi_ = _histogram_to_uhi
     histogram._repr_html_ = _histogram_html
     histogram.__iter__ = lambda self: iter((self.counts(), self.edges))
+    histogram.__getitem__ = lambda self, i: (self.counts(), self.edges)[i]
+    histogram.__len__ = lambda self: 2
     histogram.__repr__ = lambda self: f"<samesum.Histogram of {self.total} samples in {len(self.edges) - 1} bins>"
     statistics._repr_html_ = _statistics_html
     device._repr_html_ = lambda self: _listed(self.info.items())

@@ -324,7 +324,7 @@ void bind_histograms(nb::module_& m) {
 
   bind_value<Histogram>(m, "Histogram", R"(Counts over bins, and of what lies outside: `histogram` makes it.
 
-It unpacks as ``counts, edges``, pickles, adds by `+`, and has the protocol of UHI.
+It unpacks and has subscripts as the pair ``counts, edges``, pickles, adds by `+`, and has the protocol of UHI.
 
 Examples
 --------

@@ -351,6 +351,7 @@ class Objects(unittest.TestCase):
         h = samesum.histogram(np.array([-1.0, 0.0, 0.5, 1.0, 2.0, np.nan]), [0.0, 0.5, 1.0])
         self.assertEqual((h.under, h.counts().tolist(), h.over, h.nan_count, h.total), (1, [1, 2], 1, 1, 6))
         self.assertEqual(pickle.loads(pickle.dumps(h)), h)
+        self.assertEqual((h[0].tolist(), h[-1].tolist(), len(h)), ([1, 2], [0.0, 0.5, 1.0], 2))  # numpy's pair
         self.assertEqual((h + h).total, 12)
         self.assertEqual((h.kind, list(h.axes[0]), h.axes[0][-1]), ("COUNT", [(0.0, 0.5), (0.5, 1.0)], (0.5, 1.0)))
         self.assertEqual((h.values().tolist(), h.variances().tolist(), len(h.axes[0])), ([1.0, 2.0], [1.0, 2.0], 2))
