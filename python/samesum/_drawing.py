@@ -306,6 +306,12 @@ def _histogram_to_uhi(self: Any) -> dict[str, Any]:
     return _uhi([self.edges], True, {"type": "int", "values": values.astype(_numpy.int64)})
 
 
+def _to_boost_histogram(self: Any) -> Any:
+    """What boost_histogram.Histogram() takes."""
+    import boost_histogram
+    return boost_histogram.Histogram(self._to_uhi_())
+
+
 def install() -> None:
     """Give the classes of the module these functions."""
     histogram: Any = Histogram
@@ -318,6 +324,7 @@ def install() -> None:
     histogram.variances = _variances
     histogram.plot = _plot
     histogram._to_uhi_ = _histogram_to_uhi
+    histogram._to_boost_histogram_ = HistogramNd._to_boost_histogram_ = _to_boost_histogram  # type: ignore[attr-defined]
     histogram._repr_html_ = _histogram_html
     histogram.__iter__ = lambda self: iter((self.counts(), self.edges))
     histogram.__getitem__ = lambda self, i: (self.counts(), self.edges)[i]

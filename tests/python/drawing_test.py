@@ -126,14 +126,17 @@ class Drawing(unittest.TestCase):
 
     def test_hist(self):
         self.needs("hist")
+        import boost_histogram
         import hist
         taken = hist.Hist(samesum.histogram([-1.0, 0.0, 1.0, 1.0, 7.0, 8.0, 9.0], 2, (0, 1)))
         self.assertEqual((taken.values(flow=True).tolist(), taken.axes[0].edges.tolist()), ([1, 1, 2, 3], [0.0, 0.5, 1.0]))
+        self.assertEqual(boost_histogram.Histogram(samesum.histogram([0.0, 1.0, 1.0], 2)).values().tolist(), [1, 2])
         x, y = [0.0, 2.0, 2.0], [0.0, 0.0, 3.0]
         for options in ({}, {"weights": [1, 2, 4]}, {"weights": [1, 2, 4], "squares": True}):
             grid = samesum.histogram2d(x, y, [1, 2], **options)
             taken = hist.Hist(grid)
             self.assertEqual(taken.values().tolist(), grid.values().tolist())
+            self.assertEqual(boost_histogram.Histogram(grid).values().tolist(), grid.values().tolist())
             if grid.variances() is not None:
                 self.assertEqual(taken.variances().tolist(), grid.variances().tolist())
 
