@@ -1,6 +1,6 @@
 #!/bin/sh
 # write-kernels.sh BUILD_DIRECTORY: compiles the kernels that ship into BUILD_DIRECTORY/cuda-kernels, with NVRTC from PyPI and without a GPU;
-# KERNELS=0 leaves them out. Takes six minutes of one core the first time, then what has changed.
+# KERNELS=0 leaves them out. Takes ten minutes of processor time the first time, on all cores, then what has changed.
 #
 # Machine code of CUDA 12.9 loads with every driver of CUDA 12 and later. PTX needs a driver as new as its compiler, so it is of 12.0.
 set -eu

@@ -16,7 +16,8 @@ namespace samesum::python {
 
 namespace {
 
-PyObject* ndarray = nullptr;  // numpy's class
+PyObject* ndarray = nullptr;       // numpy's class
+PyObject* single_times = nullptr;  // those of single dates and durations, as a tuple
 
 /// Whether the object is an array of numpy itself, no masked one or other subclass.
 bool is_ndarray(nb::handle object) { return reinterpret_cast<PyObject*>(Py_TYPE(object.ptr())) == ndarray; }
@@ -24,7 +25,11 @@ bool is_ndarray(nb::handle object) { return reinterpret_cast<PyObject*>(Py_TYPE(
 }  // namespace
 
 // Not where it is first used: that thread might lose the interpreter's lock within the import, while others wait for it with the lock.
-void prepare_views() { ndarray = nb::object(nb::module_::import_("numpy").attr("ndarray")).release().ptr(); }
+void prepare_views() {
+  const nb::module_ numpy = nb::module_::import_("numpy");
+  ndarray = nb::object(numpy.attr("ndarray")).release().ptr();
+  single_times = nb::make_tuple(numpy.attr("datetime64"), numpy.attr("timedelta64")).release().ptr();
+}
 
 Device device_on(const Stream& stream, nb::handle owner) {
   struct Kept {
@@ -78,12 +83,13 @@ bool View::take_buffer(nb::handle object, bool bfloat16, bool written) {
   if (!is_ndarray(object) && (nb::hasattr(object, "mask") || nb::hasattr(object, "null_count"))) {
     return false;  // the buffer would show what is masked or missing
   }
+  if (!is_ndarray(object) && PyObject_IsInstance(object.ptr(), single_times) == 1) return false;  // which show their bytes
   if (PyObject_GetBuffer(object.ptr(), &buffer_, written ? PyBUF_RECORDS : PyBUF_RECORDS_RO) != 0) {
     PyErr_Clear();  // of a type that the protocol cannot describe
     return false;
   }
   held_ = true;
-  if (buffer_.ndim > 0 && (buffer_.shape == nullptr || buffer_.strides == nullptr)) {  // numpy's scalar dates, as bytes
+  if (buffer_.ndim > 0 && (buffer_.shape == nullptr || buffer_.strides == nullptr)) {  // which the protocol excludes
     PyBuffer_Release(&buffer_);
     held_ = false;
     return false;
