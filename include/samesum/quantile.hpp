@@ -62,9 +62,10 @@ struct Quantiles {
 /// Each q lies in [0, 1] and stands for the shortest decimal number that reads back as this double: 0.9 is exactly nine tenths, and the
 /// index is exact. A q between 0 and 1e-20 is refused. Time: O(n): one pass over arrays of up to 2^20 elements and over types of up to 16
 /// bits, otherwise usually two passes, and at most 2 (32 bits) or 4 (64 bits); many quantiles may need more. Memory: under 32 MiB, and up
-/// to 8 MiB for each thread. It runs on the CPU. May be called from several threads at once.
+/// to 8 MiB for each thread. May be called from several threads at once.
 /// @throws Error (no_answer) if there are no elements, or all are NaN and skipped; Error (usage) for an invalid q.
-/// An array in a device's memory is copied to the host in parts of 64 MiB at most, once for each pass.
+/// It runs on the CPU, but for arrays of more than 2^20 elements on a device that runs kernels: there, unless `options` name another
+/// device. Others in a device's memory are copied to the host in parts of 64 MiB at most, once for each pass.
 Quantiles quantiles(const Array& data, std::span<const double> q, const QuantileRule& rule = {}, const Options& options = {});
 /// The same over a source, which is opened again for each pass: `open` must give the same numbers each time. If its type() is unknown
 /// (text), integers of 64 bits and doubles are compared exactly with one another; that takes up to 5 passes.

@@ -7,9 +7,24 @@
 // Integers: each group writes one record with the zeros, the sign, and a magnitude of up to 64 bits.
 //
 // The host defines, beside the defines of reduce/device/elements.h: SKIP (a NaN counts as 1), GROUP_SIZE (a power of two), LOADS (a power
-// of two: the 16-byte loads of a work-item in a tile), TERM (of floats: 1 if they are the values of a formula).
+// of two: the 16-byte loads of a work-item in a tile), TERM (1 if the elements are the values of a formula).
 
 #define RESIDENT (1024 / GROUP_SIZE)  // registers for all loads in flight
+
+// The elements: in memory from a multiple of 16 bytes on or, if TERM, the values of a formula (reduce/term.hpp) behind `head` others.
+#if TERM
+#define ELEMENTS_PARAMETERS TERM_PARAMETERS, ulong row_length, uint head
+FN WALK walk_of(ulong row_length, uint head) {
+  WALK walk;
+  walk.elements = rows_of(row_length);
+  walk.loads = rows_of(0);
+  walk.head = head;
+  walk.cached = 0;
+  return walk;
+}
+#else
+#define ELEMENTS_PARAMETERS GLOBAL const uchar *bytes, ulong offset
+#endif
 
 #if FLOATS
 #if BITS == 64
@@ -61,29 +76,9 @@ FN REAL product_of_load(uint4 v) {
 #define SUBTREES TILE
 #endif
 
-// The elements: in memory from a multiple of 16 bytes on or, if TERM, the values of a formula (reduce/term.hpp) behind `head` others.
 #if TERM
-#define ELEMENTS_PARAMETERS TERM_PARAMETERS, ulong row_length, uint head
 #define LOAD(i) load_at(terms, walk, i)
-FN WALK walk_of(ulong row_length, uint head) {
-  WALK walk;
-  walk.elements = rows_of(row_length);
-  walk.loads = rows_of(0);
-  walk.head = head;
-  walk.cached = 0;
-  return walk;
-}
-
-// The leaves that are in no whole tile, for the host.
-KERNEL void product_leaves(ELEMENTS_PARAMETERS, ulong first, ulong count, GLOBAL uchar* results) {
-  grid_dependency_wait();
-  const ARRAY terms = TERM_VALUE;
-  const WALK walk = walk_of(row_length, head);
-  GLOBAL REAL* leaves = (GLOBAL REAL*)results;
-  for (ulong i = global_id(); i < count; i += global_size()) leaves[i] = leaf_of(element_at(terms, walk, first + i));
-}
 #else
-#define ELEMENTS_PARAMETERS GLOBAL const uchar *bytes, ulong offset
 #define LOAD(i) (cached_here ? loads[i] : load_streaming(&loads[i]))
 #endif
 
@@ -214,29 +209,57 @@ FN PRODUCT product_of_group(PRODUCT product, LOCAL ulong* magnitudes, LOCAL uint
 
 // Records: flags (zero, negative, too large), magnitude.
 KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT)
-void product(GLOBAL const uchar* bytes, ulong offset, ulong count, GLOBAL ulong* records) {
+void product(ELEMENTS_PARAMETERS, ulong count, GLOBAL ulong* records) {
   LOCAL_VAR ulong magnitudes[GROUP_SIZE];
   LOCAL_VAR uint flags[GROUP_SIZE];
   grid_dependency_wait();
+#if TERM
+  const ARRAY terms = TERM_VALUE;
+  const WALK walk = walk_of(row_length, head);
+  const ulong before = head;
+#define LOAD(i) load_at(terms, walk, i)
+#define ELEMENT_AT(i) element_at(terms, walk, i)
+#else
   GLOBAL const ELEMENT* elements = (GLOBAL const ELEMENT*)(bytes + offset);  // a multiple of 16
   GLOBAL const uint4* loads = (GLOBAL const uint4*)elements;
-  const ulong whole = count / ELEMENTS_PER_LOAD;
+  const ulong before = 0;
+#define LOAD(i) load_streaming(&loads[i])
+#define ELEMENT_AT(i) elements[i]
+#endif
+  const ulong whole = (count - before) / ELEMENTS_PER_LOAD, in_loads = whole * ELEMENTS_PER_LOAD;
   PRODUCT product = product_of_none();
   for (ulong i = global_id(); i < whole; i += global_size()) {
-    const uint4 v = load_streaming(&loads[i]);
+    const uint4 v = LOAD(i);
 #pragma unroll
     for (int k = 0; k < ELEMENTS_PER_LOAD; ++k) {
       const WORD x = element_of(v, k);
       product = multiply(product, absolute_of(x), sign_of(x) & 1);
     }
   }
-  for (ulong i = whole * ELEMENTS_PER_LOAD + global_id(); i < count; i += global_size()) {
-    product = multiply(product, absolute_of(elements[i]), sign_of(elements[i]) & 1);
+  for (ulong i = global_id(); i < count - in_loads; i += global_size()) {
+    const WORD x = ELEMENT_AT(i < before ? i : i + in_loads);
+    product = multiply(product, absolute_of(x), sign_of(x) & 1);
   }
   product = product_of_group(product, magnitudes, flags);
   if (local_id() == 0) {
     records[2 * group_id()] = product.zero | product.negative << 1 | product.too_large << 2;
     records[2 * group_id() + 1] = product.magnitude;
   }
+}
+#endif
+
+#if TERM
+// Values for the host: of floats those that are in no whole tile, of integers where the product has more than 64 bits.
+KERNEL void product_leaves(ELEMENTS_PARAMETERS, ulong first, ulong count, GLOBAL uchar* results) {
+  grid_dependency_wait();
+  const ARRAY terms = TERM_VALUE;
+  const WALK walk = walk_of(row_length, head);
+#if FLOATS
+  GLOBAL REAL* leaves = (GLOBAL REAL*)results;
+  for (ulong i = global_id(); i < count; i += global_size()) leaves[i] = leaf_of(element_at(terms, walk, first + i));
+#else
+  GLOBAL ELEMENT* leaves = (GLOBAL ELEMENT*)results;
+  for (ulong i = global_id(); i < count; i += global_size()) leaves[i] = element_at(terms, walk, first + i);
+#endif
 }
 #endif

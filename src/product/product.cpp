@@ -2,8 +2,8 @@
 // leaves.
 #include "product/product.hpp"
 
-#include "core/chunks.hpp"
 #include "core/array/pieces.hpp"
+#include "core/chunks.hpp"
 #include "core/progress.hpp"
 #include "core/visit.hpp"
 #include "device/memory/run.hpp"
@@ -59,6 +59,7 @@ void append_blocks(View data, bool skip, std::uint32_t threads, Tree<T>& tree) {
 // The same of a formula's values, from leaf 0 on: blocks of them are whole blocks of the tree, but the last.
 template <class T>
 void append_terms_of_host(statistics::HostTerms& terms, bool skip, std::uint32_t threads, Tree<T>& tree) {
+  static_assert(statistics::kTermBlock % kBlock == 0);
   const std::uint64_t blocks = terms.size() / kBlock;
   std::vector<T> products(blocks), rest(terms.size() % kBlock);
   const DType type = terms.type();
@@ -94,6 +95,19 @@ void multiply(View data, std::uint64_t first, std::uint64_t count, IntegerProduc
     product.multiply(negative ? 0 - magnitude : magnitude, negative);
   }
   all.merge(product);
+}
+
+void multiply_terms_of_host(statistics::HostTerms& terms, std::uint32_t threads, IntegerProduct& product) {
+  std::vector<IntegerProduct> products(threads, product.another());
+  terms.prepare(threads);
+  core::visit(terms.type(), [&](auto element) {
+    if constexpr (std::is_integral_v<decltype(element)>) {
+      statistics::for_term_blocks(terms, threads, [&](std::uint32_t task, const std::byte* values, std::uint64_t, std::uint64_t count) {
+        multiply<decltype(element)>(View(values, count, terms.type()), 0, count, products[task]);
+      });
+    }
+  });
+  for (const IntegerProduct& part : products) product.merge(part);
 }
 
 Report begin_report(const Device& device) {
@@ -153,9 +167,9 @@ struct Product::State {
   }
 
   void append(Source& source) {
-    if (const std::optional<DType> given = source.type(); given && !is_integer(*given) && !mixed) {
+    if (const std::optional<DType> given = source.type(); given && !mixed) {
       settle(*given);
-      *given == DType::float64 ? append_terms(source, *given, doubles) : append_terms(source, *given, floats);
+      append_terms(source, *given);
     }
     while (const std::optional<Array> view = source.next()) append(*view);
     require_one_column(source);
@@ -260,24 +274,39 @@ struct Product::State {
   }
 
   // The values of a formula, where the source has one.
-  template <class T>
-  void append_terms(Source& source, DType given, core::Tree<T>& tree) {
+  void append_terms(Source& source, DType given) {
     const core::DefaultFloatEnvironment environment;
     const auto begin = [&](std::uint64_t size) {
       note(given);
-      report.variant = "tree";
+      report.variant = is_integer(given) ? kIntegers : "tree";
       report.bytes += size * size_of(given);
     };
     if (const auto terms = statistics::terms_of(source, device)) {
       begin(terms->size());
       core::ProgressParts progress(options, source.resident_bytes(), true);
-      const std::uint64_t each = size_of(given), most = progress.wanted() ? core::ProgressParts::kKernelPartBytes / each : ~std::uint64_t{0};
-      product_tree::append_terms(*terms, skip(), options.tuning, most, tree, report, [&](std::uint64_t count) { progress.add(count * each); });
-    } else if (tree.size() == 0) {
+      const std::uint64_t each = size_of(given),
+                          most = progress.wanted() ? core::ProgressParts::kKernelPartBytes / each : ~std::uint64_t{0};
+      const auto done = [&](std::uint64_t count) { progress.add(count * each); };
+      if (is_integer(given)) {
+        product_tree::multiply_terms(*terms, options.tuning, most, integer, report, done);
+      } else if (given == DType::float64) {
+        product_tree::append_terms(*terms, skip(), options.tuning, most, doubles, report, done);
+      } else {
+        product_tree::append_terms(*terms, skip(), options.tuning, most, floats, report, done);
+      }
+    } else if (is_integer(given) || (given == DType::float64 ? doubles.size() : floats.size()) == 0) {
       const auto host = statistics::host_terms_of(source, device, options);
       if (!host) return;
       begin(host->size());
-      on_cpu(host->bytes(), [&](std::uint32_t threads) { product_tree::append_terms_of_host(*host, skip(), threads, tree); });
+      on_cpu(host->bytes(), [&](std::uint32_t threads) {
+        if (is_integer(given)) {
+          product_tree::multiply_terms_of_host(*host, threads, integer);
+        } else if (given == DType::float64) {
+          product_tree::append_terms_of_host(*host, skip(), threads, doubles);
+        } else {
+          product_tree::append_terms_of_host(*host, skip(), threads, floats);
+        }
+      });
     }
   }
 

@@ -35,6 +35,10 @@ struct TileShape {
   std::uint32_t group_size, loads;
 };
 TileShape tile_shape(const DeviceInfo& info, const Tuning& tuning);
+inline std::uint32_t elements_per_load(DType type) { return static_cast<std::uint32_t>(16 / size_of(type)); }
+
+/// The first arguments of the kernels of a formula's values.
+std::vector<device::Argument> arguments_of(const statistics::Term& term);
 
 /// The product of floats in device memory: whole tiles of 2^level leaves each, prepared once and launched any number of times.
 class DeviceProduct {
@@ -72,7 +76,6 @@ class DeviceProduct {
   };
   Stage& stage(std::size_t index, std::uint64_t count, int level);
   void launch_any(std::vector<device::Argument> data, std::uint64_t tiles, std::uint64_t position);
-  static std::vector<device::Argument> arguments_of(const statistics::Term& term);
 
   device::Device& device_;
   DType type_;
@@ -80,8 +83,8 @@ class DeviceProduct {
   std::uint32_t group_size_;
   std::uint32_t loads_;  // 16-byte loads of a work-item in a tile
   std::uint32_t groups_;
-  device::Kernel kernel_;        // elements to products
-  device::Kernel again_kernel_;  // products to products
+  device::Kernel kernel_;         // elements to products
+  device::Kernel again_kernel_;   // products to products
   device::Kernel leaves_kernel_;  // of a formula
   std::string term_;              // its code
   device::Memory leaves_;
@@ -94,8 +97,8 @@ class DeviceProduct {
 std::string product_name(DType type, bool skip, const Tuning& options);
 std::shared_ptr<DeviceProduct> take_product(device::Device& device, DType type, bool skip, const Tuning& options);
 
-/// Appends whole tiles of data in host memory, in chunks that fit into the device. Requires tree.size() to be a multiple of a tile, and that
-/// the device's mutex is held.
+/// Appends whole tiles of data in host memory, in chunks that fit into the device. Requires tree.size() to be a multiple of a tile, and
+/// that the device's mutex is held.
 template <class T>
 void append_on_device(View data, device::Device& device, bool skip, const Tuning& tuning, Tree<T>& tree, Report& report);
 
@@ -113,6 +116,8 @@ class IntegerProducts {
  public:
   /// `source` has the entry `product` for groups of tile_shape().
   IntegerProducts(device::Device& device, DType type, const Tuning& tuning, const device::Source& source);
+  /// Of a formula's values.
+  IntegerProducts(device::Device& device, const statistics::TermCode& term, const Tuning& tuning);
 
   std::uint64_t tile() const noexcept { return tile_; }  ///< in elements
   std::uint32_t group_size() const noexcept { return group_size_; }
@@ -122,15 +127,25 @@ class IntegerProducts {
 
   /// Enqueues the product of elements from byte `offset` on, a multiple of 16 by its address; returns the number of groups.
   std::uint32_t launch(const device::Memory& memory, std::uint64_t offset, std::uint64_t count);
+  /// The same of a formula's values. use() has its code before.
+  std::uint32_t launch(const statistics::Term& term);
+  void use(const statistics::TermCode& term);
+  /// Multiplies `product` by a formula's values on `threads` threads of the host, with all digits.
+  void multiply_on_host(const statistics::Term& term, std::uint32_t threads, IntegerProduct& product);
   /// Waits, and multiplies `product` by the records of this many groups. False, and nothing is done, if all digits are needed for that.
   bool collect(std::uint32_t groups, IntegerProduct& product);
 
  private:
+  std::uint32_t launch(std::vector<device::Argument> elements, std::uint64_t count);
+
   device::Device& device_;
+  DType type_;
   std::uint32_t group_size_, most_groups_ = 0;
   std::uint64_t tile_ = 0;
   device::Kernel kernel_;
-  device::Memory records_;
+  device::Kernel leaves_kernel_;  // of a formula
+  std::string term_;              // its code
+  device::Memory records_, leaves_;
 };
 
 /// Multiplies `product` by integers in host memory, on `threads` threads.
@@ -140,6 +155,9 @@ void multiply_on_device(View data, device::Device& device, const Tuning& options
 /// Of an array on the device, whose elements follow one another from a multiple of 16 bytes on.
 void multiply_on_device(const device::Run& data, DType type, const samesum::Device& device, const Tuning& options, IntegerProduct& product,
                         Report& report);
+/// Of a formula of integers; done(positions) after each launch, of `most` or fewer.
+void multiply_terms(statistics::Terms& terms, const Tuning& options, std::uint64_t most, IntegerProduct& product, Report& report,
+                    const std::function<void(std::uint64_t)>& done);
 
 /// The sources of the kernels, for integers and floats (entry `product`).
 device::Source product_source(DType type, bool skip, std::uint32_t group_size, std::uint32_t loads,

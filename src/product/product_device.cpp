@@ -24,10 +24,8 @@ constexpr std::uint32_t kGroupSize = 256;
 constexpr std::uint32_t kCpuGroupSize = 16;
 constexpr std::uint32_t kLoads = 8;
 constexpr std::uint32_t kCpuLoads = 1;
-constexpr std::uint32_t kUnitSize = 1024;  // work-items on a compute unit, where the device cannot tell
 
 constexpr bool is_wide(DType type) { return type == DType::float64; }
-constexpr std::uint32_t elements_per_load(DType type) { return static_cast<std::uint32_t>(16 / size_of(type)); }
 
 std::uint32_t choose_group_size(const DeviceInfo& info, std::uint32_t wanted) {
   const std::uint32_t most = std::bit_floor(std::min(info.max_group_size, 1024u));
@@ -49,6 +47,13 @@ void require(const DeviceInfo& info, Capability capability) {
 }
 
 }  // namespace
+
+std::vector<device::Argument> arguments_of(const statistics::Term& term) {
+  std::vector<device::Argument> arguments = term.arguments;
+  arguments.emplace_back(term.row_length);
+  arguments.emplace_back(term.head);
+  return arguments;
+}
 
 TileShape tile_shape(const DeviceInfo& info, const Tuning& tuning) {
   return {choose_group_size(info, tuning.group_size), info.is_cpu ? kCpuLoads : kLoads};
@@ -119,13 +124,6 @@ void DeviceProduct::launch(const statistics::Term& term, std::uint64_t tiles, st
   launch_any(arguments_of(term), tiles, position);
 }
 
-std::vector<device::Argument> DeviceProduct::arguments_of(const statistics::Term& term) {
-  std::vector<device::Argument> arguments = term.arguments;
-  arguments.emplace_back(term.row_length);
-  arguments.emplace_back(term.head);
-  return arguments;
-}
-
 template <class T>
 void DeviceProduct::append_leaves(const statistics::Term& term, std::uint64_t first, std::uint64_t count, Tree<T>& tree) {
   if (count == 0) return;
@@ -189,7 +187,8 @@ void append_on_device(View data, device::Device& device, bool skip, const Tuning
       },
       [&](std::size_t lane, std::uint64_t, std::uint64_t) { products[lane]->collect(tree); });
   report.configuration = products[0]->text();
-  for (std::shared_ptr<DeviceProduct>& product : products) device.plans().give_back(product_name(data.type(), skip, tuning), std::move(product));
+  for (std::shared_ptr<DeviceProduct>& product : products)
+    device.plans().give_back(product_name(data.type(), skip, tuning), std::move(product));
 }
 
 template <class T>
@@ -256,103 +255,5 @@ template void append_on_device<float>(View, device::Device&, bool, const Tuning&
 template void append_on_device<double>(View, device::Device&, bool, const Tuning&, Tree<double>&, Report&);
 template void append_on_device<float>(const device::Run&, device::Device&, DeviceProduct&, Tree<float>&, Report&);
 template void append_on_device<double>(const device::Run&, device::Device&, DeviceProduct&, Tree<double>&, Report&);
-
-IntegerProducts::IntegerProducts(device::Device& device, DType type, const Tuning& tuning, const device::Source& source)
-    : device_(device), group_size_(tile_shape(device.info(), tuning).group_size) {
-  kernel_ = device::build(device, source, "product");
-  tile_ = std::uint64_t{group_size_} * elements_per_load(type);
-  const std::uint32_t resident = reduction::resident_groups(device, kernel_, group_size_, std::max(kUnitSize / group_size_, 1u));
-  most_groups_ = tuning.groups != 0 ? tuning.groups : resident;
-  records_ = device.allocate(std::uint64_t{16} * most_groups_);
-}
-
-std::uint32_t IntegerProducts::launch(const device::Memory& memory, std::uint64_t offset, std::uint64_t count) {
-  const std::uint32_t groups = reduction::groups_for(count / tile_, most_groups_);
-  const device::Argument arguments[] = {memory, offset, count, records_};
-  device_.launch(kernel_, {groups, group_size_}, arguments);
-  return groups;
-}
-
-bool IntegerProducts::collect(std::uint32_t groups, IntegerProduct& product) {
-  std::vector<std::uint64_t> records(2 * std::size_t{groups});
-  device_.read(records_, 0, records.data(), 8 * records.size());
-  bool negative = false, zero = false, too_large = false;
-  for (std::uint32_t i = 0; i < groups; ++i) {
-    zero |= (records[2 * i] & 1) != 0;
-    negative ^= (records[2 * i] & 2) != 0;
-    too_large |= (records[2 * i] & 4) != 0;
-  }
-  if (too_large && !zero && !product.has_no_digits()) return false;
-  // Beyond 64 bits a record's magnitude is that of some of its elements: no more is needed there.
-  for (std::uint32_t i = 0; i < groups; ++i) product.multiply(records[2 * i + 1], false);
-  product.multiply(zero ? 0 : 1, negative);
-  return true;
-}
-
-std::string IntegerProducts::text() const { return fmt::format("groups={} group_size={}", most_groups_, group_size_); }
-
-namespace {
-
-std::string integers_name(DType type, const Tuning& tuning) {
-  return fmt::format("integer product {} {} {}", name_of(type), tuning.group_size, tuning.groups);
-}
-
-// Requires that the device's mutex is held.
-std::shared_ptr<IntegerProducts> take_integers(device::Device& device, DType type, const Tuning& tuning) {
-  return device.plans().take_or<IntegerProducts>(integers_name(type, tuning), [&] {
-    const device::Source source = product_source(type, false, tile_shape(device.info(), tuning).group_size, 1);
-    return std::make_shared<IntegerProducts>(device, type, tuning, source);
-  });
-}
-
-void multiply_on_host(View part, const Tuning& tuning, IntegerProduct& product) {
-  multiply(part, core::thread_count(part.bytes(), tuning.threads), product);
-}
-
-}  // namespace
-
-void multiply_on_device(View data, device::Device& device, const Tuning& tuning, IntegerProduct& product, Report& report) {
-  const std::lock_guard lock(device.mutex());
-  if (data.size() == 0) return;
-  std::vector<std::shared_ptr<IntegerProducts>> kernels{take_integers(device, data.type(), tuning)};  // one for each lane
-  const std::uint64_t chunk = device::chunk_size(device.info(), data.type(), data.size(), kernels[0]->tile());
-  if (device::upload_lanes(data.size(), chunk) > 1) kernels.push_back(take_integers(device, data.type(), tuning));
-  std::uint32_t groups[2] = {};
-  device::for_uploaded(
-      device, std::span(&data, 1), chunk, &report,
-      [&](std::size_t lane, std::span<const device::Memory> memories, std::uint64_t, std::uint64_t count) {
-        groups[lane] = kernels[lane]->launch(memories[0], 0, count);
-      },
-      [&](std::size_t lane, std::uint64_t first, std::uint64_t count) {
-        if (!kernels[lane]->collect(groups[lane], product)) multiply_on_host(data.part(first, count), tuning, product);
-      });
-  report.configuration = kernels[0]->text();
-  for (std::shared_ptr<IntegerProducts>& kernel : kernels) device.plans().give_back(integers_name(data.type(), tuning), std::move(kernel));
-}
-
-void multiply_on_device(const device::Run& data, DType type, const samesum::Device& device, const Tuning& tuning, IntegerProduct& product,
-                        Report& report) {
-  device::Device& queue = device.implementation();
-  std::shared_ptr<IntegerProducts> kernel;
-  {
-    const device::Lock lock(queue.mutex());
-    kernel = take_integers(queue, type, tuning);
-  }
-  std::vector<std::byte> bytes;
-  // Parts, as one that does not fit into 64 bits comes to the host.
-  const std::uint64_t most = device::chunk_size(device.info(), type, data.count, kernel->tile());
-  for (std::uint64_t first = 0; first < data.count; first += most) {
-    const device::Run part = data.part(first, std::min(most, data.count - first));
-    bool done = false;
-    {
-      const device::Lock lock(queue.mutex());
-      done = kernel->collect(kernel->launch(part.memory, part.offset, part.count), product);
-    }
-    if (!done) multiply_on_host(device::read_run(device, part, type, bytes), tuning, product);
-  }
-  report.configuration = kernel->text();
-  const device::Lock lock(queue.mutex());
-  queue.plans().give_back(integers_name(type, tuning), std::move(kernel));
-}
 
 }  // namespace samesum::product_tree

@@ -1,8 +1,8 @@
 // Quantiles: their ranks, and interpolation between two elements.
 #include <samesum/quantile.hpp>
 
-#include "core/float_environment.hpp"
 #include "core/array/pieces.hpp"
+#include "core/float_environment.hpp"
 #include "core/progress.hpp"
 #include "device/memory/run.hpp"
 #include "exact/big_integer.hpp"
@@ -179,7 +179,10 @@ Value between(const Value& low, const Value& high, Uint128 rest, Uint128 whole) 
   return {exact::round_quotient<Real>(sum(left * big(whole - rest), right * big(rest)), big(whole), exponent), DType::float64};
 }
 
-Quantiles quantiles_of(const selection::Pass& pass, std::optional<DType> type, std::span<const double> q, const QuantileRule& rule,
+// Selects given ranks; completes the report of where and how.
+using Select = std::function<selection::Selected(const selection::Ranks&, Report&)>;
+
+Quantiles quantiles_of(const Select& select, std::optional<DType> type, std::span<const double> q, const QuantileRule& rule,
                        const Options& options) {
   const core::DefaultFloatEnvironment environment;
   const auto start = std::chrono::steady_clock::now();
@@ -200,12 +203,13 @@ Quantiles quantiles_of(const selection::Pass& pass, std::optional<DType> type, s
     ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
     return ranks;
   };
-  const selection::Selected selected = selection::select(pass, type, options.tuning.threads, find_ranks);
+  Report report{"cpu", "selection", "", 0, 0, 0};
+  const selection::Selected selected = select(find_ranks, report);
   Quantiles result{{}, selected.count, selected.nan_count};
   if (options.report != nullptr) {
-    *options.report = {"cpu", "selection",
-                       "",    selected.count * size_of(type.value_or(DType::float64)),
-                       0,     std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()};
+    report.bytes = selected.count * size_of(type.value_or(DType::float64));
+    report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    *options.report = report;
   }
   if (positions.empty()) {
     result.values.assign(q.size(), {kNan, rule.to_float ? DType::float32 : type && !is_integer(*type) ? *type : DType::float64});
@@ -221,6 +225,12 @@ Quantiles quantiles_of(const selection::Pass& pass, std::optional<DType> type, s
     if (rule.to_float) result.values.back() = as_float(result.values.back());  // for integers and elements; others are floats already
   }
   return result;
+}
+
+// Whether kernels count the digits of elements that lie there.
+bool selects_on(const std::optional<Device>& there, const Options& options) {
+  return there && there->info().has(Capability::kernels) &&
+         (!options.device || &options.device->implementation() == &there->implementation());
 }
 
 }  // namespace
@@ -242,19 +252,31 @@ QuantileMethod parse_quantile_method(std::string_view name) {
 }
 
 Quantiles quantiles(const Array& data, std::span<const double> q, const QuantileRule& rule, const Options& options) {
-  const auto pass = [&](const std::function<void(View)>& body) {
+  const auto pass = [&](const std::function<void(const selection::Piece&)>& body) {
     core::ProgressParts progress(options, 0);
     device::for_host_blocks(data, core::Order::memory,
                             [&](View block) { progress.for_parts(block, [&](View part) { core::for_contiguous_pieces(part, body); }); });
   };
-  return quantiles_of(pass, data.type(), q, rule, options);
+  const auto select = [&](const selection::Ranks& ranks, Report& report) {
+    if (data.size() <= selection::kMaxGathered ||
+        !selects_on(data.on_device() ? std::optional(data.buffer().device()) : std::nullopt, options)) {
+      return selection::select(pass, data.type(), options.tuning.threads, ranks);
+    }
+    report.device = data.buffer().device().info().selector;
+    core::ProgressParts progress(options, 0);
+    return selection::select(
+        data, ranks, [&](std::uint64_t count) { progress.add(count * size_of(data.type())); }, report.configuration);
+  };
+  return quantiles_of(select, data.type(), q, rule, options);
 }
 
 Quantiles quantiles(const std::function<std::unique_ptr<Source>()>& open, std::span<const double> q, const QuantileRule& rule,
                     const Options& options) {
   std::unique_ptr<Source> source = open();
   const std::optional<DType> type = source->type();
-  const auto pass = [&](const std::function<void(View)>& body) {
+  std::unique_ptr<statistics::HostTerms> terms;
+  const auto pass = [&](const std::function<void(const selection::Piece&)>& body) {
+    if (terms != nullptr) return body(selection::Piece(*terms));
     if (source == nullptr) source = open();
     core::ProgressParts progress(options, 0);
     while (const std::optional<Array> view = source->next()) {
@@ -263,7 +285,20 @@ Quantiles quantiles(const std::function<std::unique_ptr<Source>()>& open, std::s
     }
     source.reset();
   };
-  return quantiles_of(pass, type, q, rule, options);
+  const auto select = [&](const selection::Ranks& ranks, Report& report) {
+    const bool many = type && source->resident_bytes() > selection::kMaxGathered * size_of(*type);
+    if (many && selects_on(source->device(), options)) {
+      if (const auto there = statistics::terms_of(*source, *source->device())) {
+        report.device = there->device().info().selector;
+        core::ProgressParts progress(options, 0);
+        return selection::select(
+            *there, ranks, [&](std::uint64_t count) { progress.add(count * size_of(*type)); }, report.configuration);
+      }
+    }
+    terms = statistics::host_terms_of(*source, Device::open("cpu"), options);
+    return selection::select(pass, type, options.tuning.threads, ranks);
+  };
+  return quantiles_of(select, type, q, rule, options);
 }
 
 Value quantile(const Array& data, double q, const QuantileRule& rule, const Options& options) {

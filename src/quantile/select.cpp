@@ -4,7 +4,8 @@
 #include "core/float_environment.hpp"
 #include "core/view.hpp"
 #include "core/visit.hpp"
-#include "quantile/keys.hpp"
+#include "quantile/ranks.hpp"
+#include "reduce/cpu/term_blocks.hpp"
 
 #include <samesum/error.hpp>
 
@@ -22,10 +23,6 @@ namespace {
 constexpr std::size_t kMaxCounters = 16;  // buckets whose next digit is counted in one pass
 
 using Counts = std::vector<std::uint64_t>;
-
-[[noreturn]] void changed() {
-  throw Error(ErrorKind::usage, "two passes over the data did not find the same elements: were they changed meanwhile? Run again");
-}
 
 // Calls body(key) for the elements of `part` that are not NaN; returns how many are NaN. Ignores types whose size is not the key's.
 template <class Key, class Body>
@@ -73,10 +70,6 @@ class Selection {
  private:
   static constexpr std::size_t kBuckets = std::size_t{1} << kDigitBits<Key>;
 
-  struct Wanted {
-    std::uint64_t rank;  // in its bucket
-    std::size_t index;   // of the result
-  };
   // The elements whose keys have the same leading digits.
   struct Bucket {
     Key prefix;
@@ -95,33 +88,27 @@ class Selection {
     if constexpr (std::is_same_v<Key, WideKey>) {
       return value_of(key, integers_);
     } else {
-      return core::visit(*type_, [&](auto element) -> Value {
-        using Element = decltype(element);
-        if constexpr (sizeof(Element) != sizeof(Key)) {
-          return {};
-        } else if constexpr (std::is_same_v<Element, double>) {
-          return {element_of<double>(key), *type_};
-        } else if constexpr (Encoding<Element>::kFloat) {
-          return {double{static_cast<float>(element_of<Element>(key))}, *type_};
-        } else if constexpr (std::is_signed_v<Element>) {
-          return {std::int64_t{element_of<Element>(key)}, *type_};
-        } else {
-          return {std::uint64_t{element_of<Element>(key)}, *type_};
-        }
-      });
+      return value_of(std::uint64_t{key}, *type_);
     }
   }
 
   // Calls make_tasks(number of tasks), then body(task, part) in parallel for parts of a piece.
   template <class Tasks, class Body>
-  void in_parallel(View piece, const Tasks& make_tasks, const Body& body) const {
+  void in_parallel(const Piece& piece, const Tasks& make_tasks, const Body& body) const {
     const std::uint32_t threads = core::thread_count(piece.bytes(), threads_);
     make_tasks(threads);
+    if (piece.terms != nullptr) {
+      piece.terms->prepare(threads);
+      return statistics::for_term_blocks(*piece.terms, threads,
+                                         [&](std::uint32_t task, const std::byte* values, std::uint64_t, std::uint64_t count) {
+                                           body(task, View(values, count, piece.type()));
+                                         });
+    }
     core::for_chunks(piece.size(), threads, core::chunk_size(piece.bytes(), size_of(piece.type()), threads),
-                     [&](std::uint32_t task, std::uint64_t first, std::uint64_t count) { body(task, piece.part(first, count)); });
+                     [&](std::uint32_t task, std::uint64_t first, std::uint64_t count) { body(task, piece.view.part(first, count)); });
   }
 
-  void check(View piece) const {
+  void check(const Piece& piece) const {
     if (type_ && piece.type() != *type_) {
       throw Error(ErrorKind::usage, fmt::format("elements of {} among those of {}", name_of(piece.type()), name_of(*type_)));
     }
@@ -130,33 +117,39 @@ class Selection {
   // Stores all keys while they are few; then counts their digits.
   void count_first_digits() {
     struct Task {
-      Counts counts = Counts(kBuckets);
+      std::vector<Key> gathered;
+      Counts counts;
       std::uint64_t nan_count = 0;
     };
-    std::vector<Task> tasks;
-    pass_([&](View piece) {
+    std::vector<Task> tasks(1);
+    const auto make_tasks = [&](std::uint32_t threads) {
+      tasks.resize(std::max<std::size_t>(tasks.size(), threads));
+      if (gathering_) return;
+      for (Task& task : tasks) {
+        task.counts.resize(kBuckets);
+        for (const Key key : std::exchange(task.gathered, {})) ++task.counts[digit(key, 0)];
+      }
+    };
+    pass_([&](const Piece& piece) {
       check(piece);
       count_ += piece.size();
       integers_ = integers_ && is_integer(piece.type());
-      if (gathering_ && count_ <= kMaxGathered) {
-        nans_ += for_each_key<Key>(piece, [&](Key key) { gathered_.push_back(key); });
-        return;
-      }
-      in_parallel(
-          piece, [&](std::uint32_t threads) { tasks.resize(std::max<std::size_t>(tasks.size(), threads)); },
-          [&](std::uint32_t task, View part) {
-            Counts& counts = tasks[task].counts;
-            tasks[task].nan_count += for_each_key<Key>(part, [&](Key key) { ++counts[digit(key, 0)]; });
-          });
-      if (std::exchange(gathering_, false)) {
-        for (const Key key : std::exchange(gathered_, {})) ++tasks[0].counts[digit(key, 0)];
-      }
+      gathering_ = gathering_ && count_ <= kMaxGathered;
+      in_parallel(piece, make_tasks, [&](std::uint32_t index, View part) {
+        Task& task = tasks[index];
+        if (gathering_) {
+          task.nan_count += for_each_key<Key>(part, [&](Key key) { task.gathered.push_back(key); });
+        } else {
+          std::uint64_t* const counts = task.counts.data();
+          task.nan_count += for_each_key<Key>(part, [&](Key key) { ++counts[digit(key, 0)]; });
+        }
+      });
     });
-    if (gathering_) return;
-    first_digits_.assign(kBuckets, 0);
+    if (!gathering_) first_digits_.assign(kBuckets, 0);
     for (const Task& task : tasks) {
       nans_ += task.nan_count;
-      for (std::size_t i = 0; i < kBuckets; ++i) first_digits_[i] += task.counts[i];
+      gathered_.insert(gathered_.end(), task.gathered.begin(), task.gathered.end());
+      for (std::size_t i = 0; i < task.counts.size(); ++i) first_digits_[i] += task.counts[i];
     }
   }
 
@@ -182,18 +175,7 @@ class Selection {
   // Finds the ranks in `bucket`, given all its keys.
   void finish(const Bucket& bucket, std::vector<Key> keys) {
     if (keys.size() != bucket.size) changed();
-    constexpr std::size_t kFew = 8;
-    if (bucket.wanted.size() > kFew) {
-      std::sort(keys.begin(), keys.end());
-    } else {
-      auto begin = keys.begin();
-      for (const Wanted& wanted : bucket.wanted) {
-        const auto place = keys.begin() + static_cast<std::ptrdiff_t>(wanted.rank);
-        std::nth_element(begin, place, keys.end());
-        begin = place + 1;
-      }
-    }
-    for (const Wanted& wanted : bucket.wanted) found_[wanted.index] = keys[wanted.rank];
+    find_ranks(std::move(keys), bucket.wanted, found_);
   }
 
   // The buckets processed in one pass: small ones are gathered, and for some others the next digit is counted.
@@ -245,7 +227,7 @@ class Selection {
     };
     make_tasks(1);
     std::uint64_t count = 0, nan_count = 0;
-    pass_([&](View piece) {
+    pass_([&](const Piece& piece) {
       check(piece);
       count += piece.size();
       in_parallel(piece, make_tasks, [&](std::uint32_t index, View part) {
@@ -299,6 +281,10 @@ class Selection {
 };
 
 }  // namespace
+
+void changed() {
+  throw Error(ErrorKind::usage, "two passes over the data did not find the same elements: were they changed meanwhile? Run again");
+}
 
 Selected select(const Pass& pass, std::optional<DType> type, std::uint32_t threads, const Ranks& ranks) {
   const core::DefaultFloatEnvironment environment;

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -54,6 +55,42 @@ bool same_bits(const Value& a, const Value& b) {
   return a.type == b.type && std::memcmp(&one, &other, sizeof one) == 0;
 }
 
+// All digits of the product, or why there are none.
+std::string digits(const Array& values, const std::unique_ptr<Source>& source, const Options& options) {
+  try {
+    Product factors(options, values.type());
+    if (source) factors.append(*source);
+    if (!source) factors.append(values);
+    return factors.digits();
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
+void check_digits(const char* text, const std::vector<FormulaInput>& host, const std::vector<FormulaInput>& there, const Device& device) {
+  SCOPED_TRACE(device.info().selector + ", " + text);
+  const Formula formula(text);
+  std::uint64_t size = 1;
+  for (const std::uint64_t extent : shape_of(host)) size *= extent;
+  std::vector<std::uint64_t> room(size);
+  const Array values(room.data(), size, formula.describe(host, {}).results[0]);
+  map(formula, host, {}, {values.reshaped(shape_of(host))});
+  const Options options{.device = device};
+  EXPECT_EQ(digits(values, map(formula, there), options), digits(values, nullptr, {}));
+}
+
+// quantiles_of(q, options) against the quantiles of `values`; where some are NaN, with them and without.
+template <class QuantilesOf>
+void check_quantiles(const QuantilesOf& quantiles_of, const Array& values, const Device& device) {
+  const std::vector<double> q{0, 0.001, 0.25, 0.5, 0.77, 0.999, 1};
+  for (const NanPolicy nan : {NanPolicy::propagate, NanPolicy::skip}) {
+    const Quantiles expected = quantiles(values, q, {}, {.nan = nan}), found = quantiles_of(q, Options{.nan = nan, .device = device});
+    EXPECT_EQ(found.count, expected.count);
+    EXPECT_EQ(found.nan_count, expected.nan_count);
+    for (std::size_t k = 0; k < q.size(); ++k) EXPECT_TRUE(same_bits(found.values[k], expected.values[k])) << q[k];
+  }
+}
+
 void check(const char* text, const std::vector<FormulaInput>& host, const std::vector<FormulaInput>& there, const Device& device) {
   SCOPED_TRACE(device.info().selector + ", " + text);
   const Formula formula(text);
@@ -77,8 +114,11 @@ void check(const char* text, const std::vector<FormulaInput>& host, const std::v
     if (device.info().has(Capability::kernels)) continue;
     EXPECT_EQ(histogram(*map(formula, host, parameters), bins, {.device = device}), counted);
   }
-  // Integers' products overflow: floats alone.
-  if (!is_integer(values.type())) {
+  const auto open = [&] { return map(formula, there, parameters); };
+  check_quantiles([&](const auto& q, const Options& options) { return quantiles(open, q, {}, options); }, values, device);
+  if (is_integer(values.type())) {
+    check_digits(text, host, there, device);
+  } else {
     for (const NanPolicy nan : {NanPolicy::propagate, NanPolicy::skip}) {
       Options options;
       options.device = device;
@@ -120,6 +160,11 @@ TEST(TermsTest, TypesAndPlaces) {
                                           {"z", on(device, z, 8)}, {"c", on(device, c, 3)},
                                           {"u", on(device, u, 2)}, {"k", on(device, k, 0)}};
     for (const char* text : {"(x - h)*y", "z*x + i", "u*u - c*k", "x > y"}) check(text, host, there, device);
+    // Products of 64 bits, of many, of a few more than 64 with zeros and without.
+    for (const char* text : {"i % 4099 == 7 ? u | 1 : k < 0 ? -1 : 1", "uint64(i % 50 == 0 ? (u | 1) + 65536 : 1)",
+                             "c == 0 && i > 69000 ? 0 : 3", "i < 40 || i == 70000 ? 3 : (k & 2) - 1", "i < 41 || i == 70000 ? -3 : 1"}) {
+      check_digits(text, host, there, device);
+    }
   }
 }
 
@@ -159,6 +204,45 @@ TEST(TermsTest, SizesOfProductsAndHistograms) {
   }
 }
 
+// More values than are sorted at once: of many kinds of digits, and nearly all equal.
+TEST(TermsTest, QuantilesOfMany) {
+  constexpr std::size_t kSize = (std::size_t{3} << 19) + 3001;  // three of four columns are many, too
+  const std::vector<float> x = numbers<float>(kSize + 1, false);
+  const std::vector<double> z = numbers<double>(kSize, false);
+  const std::vector<std::int16_t> n = integers<std::int16_t>(kSize);
+  const std::vector<std::uint64_t> w = integers<std::uint64_t>(kSize);
+  const std::vector<FormulaParameter> parameters{{"h", 3.25}};
+  for (const Device& device : test::devices()) {
+    const std::vector<FormulaInput> host{{"x", Array(x).part(1, kSize)}, {"z", z}, {"n", n}, {"w", w}};
+    const std::vector<FormulaInput> there{
+        {"x", on(device, x, 8).part(1, kSize)}, {"z", on(device, z, 8)}, {"n", on(device, n, 2)}, {"w", on(device, w, 0)}};
+    for (const char* text : {"x*h", "z - x", "n*n - i", "w", "x > z", "i % 1000 == 7 ? x/x : 1/h", "i < 5 ? z : n"}) {
+      SCOPED_TRACE(device.info().selector + ", " + text);
+      const Formula formula(text);
+      std::vector<double> room(kSize);
+      const Array values(room.data(), kSize, formula.describe(host, parameters).results[0]);
+      map(formula, host, parameters, {values});
+      const auto open = [&] { return map(formula, there, parameters); };
+      check_quantiles([&](const auto& q, const Options& options) { return quantiles(open, q, {}, options); }, values, device);
+    }
+    // Arrays themselves: as they lie, backwards, and columns of a matrix.
+    const auto layouts = [](const Array& all) {
+      return std::vector{all, all.slice(0, kSize - 1, kSize, -1), all.part(0, kSize - 1).reshaped({(kSize - 1) / 4, 4}).slice(1, 0, 3)};
+    };
+    const auto compare = [&](const Array& copy, const Array& values) {
+      const std::vector<Array> expected = layouts(values), found = layouts(copy);
+      for (std::size_t k = 0; k < found.size(); ++k) {
+        SCOPED_TRACE(device.info().selector + ", layout " + std::to_string(k));
+        check_quantiles([&](const auto& q, const Options& options) { return quantiles(found[k], q, {}, options); }, expected[k], device);
+      }
+    };
+    compare(on(device, x, 4), x);
+    compare(on(device, z, 8), z);
+    compare(on(device, n, 2), n);
+    compare(on(device, w, 0), w);
+  }
+}
+
 TEST(TermsTest, FailuresNameTheElement) {
   std::vector<std::int32_t> n(200 * 300, 3);
   n[150 * 300 + 7] = n[199 * 300] = 0;
@@ -183,6 +267,7 @@ TEST(TermsTest, FailuresNameTheElement) {
         EXPECT_NE(what.find("150"), std::string::npos) << what;
       }
     }
+    EXPECT_THROW(product(*map("12/n", {{"n", there}})), Error);
     EXPECT_EQ(accumulate(*map("n == 0 ? 0 : 12/n", {{"n", there}})).to_int64(), (200 * 300 - 2) * 4);
   }
 }

@@ -24,6 +24,7 @@
 #include "plan/record.hpp"
 #include "product/product.hpp"
 #include "product/product_plan.hpp"
+#include "quantile/select.hpp"
 #include "reduce/device/collect_device.hpp"
 #include "reduce/sum_device.hpp"
 #include "scan/device/scan_device.hpp"
@@ -307,7 +308,12 @@ void build_formulas(device::Device& device) {
       binning::DeviceHistogram(device, {&plan}, 1 << 28, 0, &code);
       if (plan.by_value()) break;
     }
-    if (!is_integer(code.type)) product_tree::DeviceProduct(device, code.type, false, {}, &code);
+    device::build(device, selection::select_source(code.type, 256, 2, false, &code), "select_keys");
+    if (is_integer(code.type)) {
+      product_tree::IntegerProducts(device, code, {});
+    } else {
+      product_tree::DeviceProduct(device, code.type, false, {}, &code);
+    }
   };
   counted("x*h", x, Reading::loads);
   counted("x*z", x, Reading::rows);
@@ -378,6 +384,7 @@ void build_every_kernel(device::Device& device, bool rest, bool pairs) {
       statistics::DevicePass(device, type, {{true, false, false, false}}, false, elements);
     }
     device::build(device, product_tree::product_source(type, false, 256, 8), "product");
+    for (const bool strided : {false, true}) device::build(device, selection::select_source(type, 256, 4, strided, nullptr), "select_keys");
     if (is_integer(type)) {
       product_tree::PlannedIntegers(device, type, {});
     } else {
