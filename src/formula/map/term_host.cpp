@@ -12,19 +12,6 @@
 namespace samesum::formula {
 namespace {
 
-// Prefetches elements of later positions while `run` positions are computed, of which `done` of `whole` are complete: in several streams, as
-// one alone does not keep the memory busy. Measured: sum(x*x) of 32 MiB takes 3.3 ms with four streams, 4.2 with one.
-void fetch_ahead(const Column& column, std::uint64_t done, std::uint64_t run, std::uint64_t whole) {
-  constexpr std::uint64_t kStreams = 4, kLine = 64;
-  const std::uint64_t element = size_of(column.type);
-  if (column.stride != static_cast<std::int64_t>(element)) return;
-  const std::byte* const next = column.data + (whole - done) * element;
-  const std::uint64_t stream = whole * element / kStreams, end = (done + run) * element / kStreams;
-  for (std::uint64_t at = done * element / kStreams; at < end; at += kLine) {
-    for (std::uint64_t k = 0; k < kStreams; ++k) __builtin_prefetch(next + k * stream + at);
-  }
-}
-
 class FormulaHostTerms final : public statistics::HostTerms {
  public:
   FormulaHostTerms(const Formula& formula, const Program& program, std::span<const Value> parameters, std::span<const Array> arrays,
@@ -50,10 +37,7 @@ class FormulaHostTerms final : public statistics::HostTerms {
     for (const std::uint64_t end = first + count; first < end;) {
       if (first >= failed_at_.load(std::memory_order_relaxed)) return false;
       const std::uint64_t run = walk_.at(first, std::min<std::uint64_t>(end - first, Evaluator::kBlock), task.places);
-      for (std::size_t k = 0; k < task.columns.size(); ++k) {
-        task.columns[k] = {task.places[k], arrays_[k].type(), walk_.stride(k)};
-        fetch_ahead(task.columns[k], count - (end - first), run, count);
-      }
+      for (std::size_t k = 0; k < task.columns.size(); ++k) task.columns[k] = {task.places[k], arrays_[k].type(), walk_.stride(k)};
       if (const std::optional<Failure> failure = task.evaluator.run(task.columns, first, run, at)) {
         const std::lock_guard lock(mutex_);
         if (failure->position < failure_.position) failure_ = *failure;
