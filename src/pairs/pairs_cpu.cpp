@@ -220,7 +220,7 @@ class Run {
     } else if (compensated()) {
       take_compensated(to, values, count);
     } else {
-      to.sum += fast_sum_of(values, count);
+      to.sum += sum_by_chains(values, count);
     }
   }
   // Whether a value may be better than the best one; soon it is rare.
@@ -236,19 +236,6 @@ class Run {
       for (std::size_t k = 0; k < count; ++k) worse &= values[k] >= bound;
     }
     return worse == 0;
-  }
-  // By chains of additions of which a compiler makes vectors.
-  static Real fast_sum_of(const Real* values, std::size_t count) {
-    Real sums[kChains] = {};
-    std::size_t k = 0;
-    for (; k + kChains <= count; k += kChains) {
-      for (std::size_t c = 0; c < kChains; ++c) sums[c] += values[k + c];
-    }
-    for (std::size_t c = 0; k + c < count; ++c) sums[c] += values[k + c];
-    for (std::size_t step = kChains / 2; step > 0; step /= 2) {
-      for (std::size_t c = 0; c < step; ++c) sums[c] += sums[c + step];
-    }
-    return sums[0];
   }
   void take_compensated(Partial<Real>& to, const Real* values, std::size_t count) const {
     Real sums[kChains] = {}, errors[kChains] = {};

@@ -44,4 +44,8 @@ void least(PairFunction f, bool greatest, const Block<Real>& block, Lanes<Real>&
 template <class Real>
 void evaluate(PairFunction f, const Real* a, const Block<Real>& block, std::size_t stride, Real* values) noexcept;
 
+/// The sum of `count` numbers by 32 chains of additions: of every 32nd, and then by halves.
+template <class Real>
+Real sum_by_chains(const Real* values, std::size_t count) noexcept;
+
 }  // namespace samesum::all_pairs

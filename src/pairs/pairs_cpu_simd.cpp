@@ -266,6 +266,24 @@ SAMESUM_PAIRS_OF(float, f32)
 SAMESUM_PAIRS_OF(double, f64)
 #undef SAMESUM_PAIRS_OF
 
+// A plain loop, so that every instruction set adds the same: compilers make vectors of it.
+template <class Real>
+Real sum_by_chains_of(const Real* values, std::size_t count) {
+  constexpr std::size_t kSums = 32;
+  Real sums[kSums] = {};
+  std::size_t k = 0;
+  for (; k + kSums <= count; k += kSums) {
+    for (std::size_t c = 0; c < kSums; ++c) sums[c] += values[k + c];
+  }
+  for (std::size_t c = 0; k + c < count; ++c) sums[c] += values[k + c];
+  for (std::size_t step = kSums / 2; step > 0; step /= 2) {
+    for (std::size_t c = 0; c < step; ++c) sums[c] += sums[c + step];
+  }
+  return sums[0];
+}
+float sum_by_chains_f32(const float* values, std::size_t count) { return sum_by_chains_of(values, count); }
+double sum_by_chains_f64(const double* values, std::size_t count) { return sum_by_chains_of(values, count); }
+
 std::size_t lanes_of(DType type) { return kVectors * (type == DType::float32 ? hn::Lanes(Tag<float>()) : hn::Lanes(Tag<double>())); }
 
 }  // namespace HWY_NAMESPACE
@@ -283,6 +301,11 @@ std::size_t block_lanes(DType type) noexcept { return SIMD_CALL(lanes_of)(type);
   SIMD_EXPORT(compensated_sum_##suffix);                                                                              \
   SIMD_EXPORT(least_##suffix);                                                                                        \
   SIMD_EXPORT(evaluate_##suffix);                                                                                     \
+  SIMD_EXPORT(sum_by_chains_##suffix);                                                                                \
+  template <>                                                                                                         \
+  Real sum_by_chains(const Real* values, std::size_t count) noexcept {                                                \
+    return SIMD_CALL(sum_by_chains_##suffix)(values, count);                                                          \
+  }                                                                                                                   \
   template <>                                                                                                         \
   void fast_sum(PairFunction f, const Block<Real>& block, Lanes<Real>& lanes) noexcept {                              \
     SIMD_CALL(fast_sum_##suffix)(f, block, lanes);                                                                    \

@@ -126,6 +126,31 @@ void check_exact_operations() {
   expect_rounded<T>("x % y", x, y, [=](mpfr_ptr r, mpfr_ptr a, mpfr_ptr b) { mpfr_fmod(r, a, b, n); });
   expect_rounded<T>(
       "fma(x, y, x)", x, y, [=](mpfr_ptr r, mpfr_ptr a, mpfr_ptr b) { mpfr_fma(r, a, b, a, n); }, 4800);
+  // Of a difference that is squared, each operation is rounded by itself.
+  const auto of_type = [=](mpfr_ptr r) { mpfr_set_d(r, sizeof(T) == 4 ? mpfr_get_flt(r, n) : mpfr_get_d(r, n), n); };
+  const auto difference = [=](mpfr_ptr r, mpfr_ptr a, mpfr_ptr b) {
+    mpfr_sub(r, a, b, n);
+    of_type(r);
+  };
+  const auto square = [=](mpfr_ptr r, mpfr_ptr a, mpfr_ptr b) {
+    difference(r, a, b);
+    mpfr_sqr(r, r, n);
+  };
+  expect_rounded<T>("(x - y)*(x - y)", x, y, square);
+  expect_rounded<T>("let d = x - y; d*d - d", x, y, [=](mpfr_ptr r, mpfr_ptr a, mpfr_ptr b) {
+    Real d;
+    difference(d.get(), a, b);
+    square(r, a, b);
+    of_type(r);
+    mpfr_sub(r, r, d.get(), n);
+  });
+  expect_rounded<T>(
+      "fma(x - y, x - y, y)", x, y,
+      [=](mpfr_ptr r, mpfr_ptr a, mpfr_ptr b) {
+        difference(r, a, b);
+        mpfr_fma(r, r, r, b, n);
+      },
+      4800);
   expect_rounded<T>("sqrt(x)", x, y, [=](mpfr_ptr r, mpfr_ptr a, mpfr_ptr) { mpfr_sqrt(r, a, n); });
   expect_rounded<T>("-x", x, y, [=](mpfr_ptr r, mpfr_ptr a, mpfr_ptr) { mpfr_neg(r, a, n); });
   expect_rounded<T>("abs(x)", x, y, [=](mpfr_ptr r, mpfr_ptr a, mpfr_ptr) { mpfr_abs(r, a, n); });
@@ -495,6 +520,8 @@ TEST(FormulaEvaluate, OnlyWhatIsWantedFails) {
     }
     return "";
   };
+  EXPECT_EQ(message("int64((12/x - 0.5)^2)").substr(0, 26), "division by zero at index ");
+  EXPECT_EQ(message("x == 0 ? 1 : int64((12/x - 0.5)^2)"), "");
   x[1700] = 7;
   x[1701] = 8;
   EXPECT_EQ(message("x > 6 ? 1/(x - x) : x"), "division by zero at index 1700 of the formula x > 6 ? 1/(x - x) : x");

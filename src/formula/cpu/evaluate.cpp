@@ -94,35 +94,72 @@ std::uint64_t bits_of(const Value& value, Scalar type) {
       value.number);
 }
 
+// An operation each; of (a - b)*(a - b) and fma(a - b, a - b, c), where nothing else takes the difference, one for both.
+void Evaluator::add_steps() {
+  const std::vector<Node>& nodes = program_.nodes;
+  std::vector<std::uint32_t> uses(nodes.size(), 0);
+  for (const Node& node : nodes) {
+    for (std::size_t k = 0; k < node.operands; ++k) ++uses[node.from[k]];
+  }
+  for (const std::uint32_t result : program_.results) ++uses[result];
+  std::vector<bool> within(nodes.size(), false);
+  std::vector<Step> steps(nodes.size());
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    const Node& node = nodes[i];
+    if (node.operands == 0) continue;
+    const Scalar from = nodes[node.from[node.operands - 1]].type;
+    const bool one_divisor = node.operands == 2 && is_same_everywhere(nodes[node.from[1]]);
+    steps[i] = {find_loop(node.op, from, node.type, {node.checked, node.narrow, one_divisor}), static_cast<std::uint32_t>(i), node.operands,
+                node.from, nullptr};
+    const std::uint32_t squared = node.from[0];
+    const Loop loop = node.operands > 1 && node.from[1] == squared && nodes[squared].op == Op::subtract && uses[squared] == 2
+                          ? find_square_loop(node.op, node.type)
+                          : nullptr;
+    if (loop == nullptr) continue;
+    within[squared] = true;
+    steps[i].loop = loop;
+    std::copy_n(nodes[squared].from.begin(), 2, steps[i].from.begin());
+  }
+  for (const Step& step : steps) {
+    if (step.loop != nullptr && !within[step.node]) steps_.push_back(step);
+  }
+}
+
 Evaluator::Evaluator(const Program& program, std::span<const Value> parameters)
     : program_(program),
       values_(program.nodes.size(), nullptr),
       places_(program.nodes.size(), nullptr),
       results_(program.results.size(), nullptr) {
+  add_steps();
   const std::vector<Node>& nodes = program.nodes;
-  // A number has its place until the last operation that needs it; what is the same for all blocks, for good.
+  // A number has its place until the last step that needs it; what is the same for all blocks, for good.
   std::vector<std::size_t> last(nodes.size(), 0);
-  for (std::size_t i = 0; i < nodes.size(); ++i) {
-    for (std::size_t k = 0; k < nodes[i].operands; ++k) last[nodes[i].from[k]] = i;
+  for (const Step& step : steps_) {
+    for (std::size_t k = 0; k < step.operands; ++k) last[step.from[k]] = step.node;
   }
   for (const std::uint32_t result : program.results) last[result] = nodes.size();
   std::vector<std::uint32_t> slots(nodes.size(), 0), free;
   std::uint32_t used = 0;
+  auto next = steps_.begin();
   for (std::size_t i = 0; i < nodes.size(); ++i) {
-    for (std::size_t k = 0; k < nodes[i].operands; ++k) {
-      const std::uint32_t operand = nodes[i].from[k];
-      const bool once = std::find(nodes[i].from.begin(), nodes[i].from.begin() + k, operand) == nodes[i].from.begin() + k;
+    Step none;
+    const bool has_step = next != steps_.end() && next->node == i;
+    if (!has_step && nodes[i].operands != 0) continue;  // within another step
+    const Step& step = has_step ? *next++ : none;
+    for (std::size_t k = 0; k < step.operands; ++k) {
+      const std::uint32_t operand = step.from[k];
+      const bool once = std::find(step.from.begin(), step.from.begin() + k, operand) == step.from.begin() + k;
       if (last[operand] == i && once && !is_same_everywhere(nodes[operand])) free.push_back(slots[operand]);
     }
     // A result of another width than an operand's may not take its place: it would be written before all of that has been read.
     const auto fits = [&](std::uint32_t slot) {
-      for (std::size_t k = 0; k < nodes[i].operands; ++k) {
-        if (slots[nodes[i].from[k]] == slot && bytes_of(nodes[nodes[i].from[k]].type) != bytes_of(nodes[i].type)) return false;
+      for (std::size_t k = 0; k < step.operands; ++k) {
+        if (slots[step.from[k]] == slot && bytes_of(nodes[step.from[k]].type) != bytes_of(nodes[i].type)) return false;
       }
       return true;
     };
     // What is there before the first operation takes a place that none of them has written.
-    const auto found = nodes[i].operands == 0 ? free.rend() : std::find_if(free.rbegin(), free.rend(), fits);
+    const auto found = step.operands == 0 ? free.rend() : std::find_if(free.rbegin(), free.rend(), fits);
     if (found == free.rend()) {
       slots[i] = used++;
     } else {
@@ -147,11 +184,8 @@ Evaluator::Evaluator(const Program& program, std::span<const Value> parameters)
       fill(node.type, bits_of(parameters[program.parameters[node.bits].parameter], node.type), places_[i], kBlock);
     if (node.op == Op::input) input_nodes_.push_back(number);
     if (node.op == Op::index) index_nodes_.push_back(number);
-    if (node.operands == 0) continue;
-    const Scalar from = nodes[node.from[node.operands - 1]].type;
-    const bool one_divisor = node.operands == 2 && is_same_everywhere(nodes[node.from[1]]);
-    steps_.push_back({find_loop(node.op, from, node.type, {node.checked, node.narrow, one_divisor}), number, {}, places_[i]});
   }
+  for (Step& step : steps_) step.to = places_[step.node];
 }
 
 std::optional<Failure> Evaluator::run(std::span<const Column> columns, std::uint64_t position, std::size_t count, void* to) {
@@ -170,8 +204,7 @@ std::optional<Failure> Evaluator::run(std::span<const Column> columns, std::uint
   std::uint32_t faults = 0;
   const bool to_caller = to != nullptr && !steps_.empty() && steps_.back().node == program_.results[0];
   for (const Step& step : steps_) {
-    const Node& node = program_.nodes[step.node];
-    const void* from[3] = {values_[node.from[0]], values_[node.from[1]], values_[node.from[2]]};
+    const void* from[3] = {values_[step.from[0]], values_[step.from[1]], values_[step.from[2]]};
     step.loop(from, to_caller && &step == &steps_.back() ? to : step.to, count, faults, nullptr);
   }
   for (std::size_t k = 0; k < results_.size(); ++k) results_[k] = values_[program_.results[k]];
@@ -195,7 +228,7 @@ std::optional<Failure> Evaluator::run(std::span<const Column> columns, std::uint
 std::optional<Failure> Evaluator::look_again(std::uint64_t position, std::size_t count) {
   for (const Step& step : steps_) {
     const Node& node = program_.nodes[step.node];
-    const void* from[3] = {values_[node.from[0]], values_[node.from[1]], values_[node.from[2]]};
+    const void* from[3] = {values_[step.from[0]], values_[step.from[1]], values_[step.from[2]]};
     // A result may take the place of the condition that says which faults count.
     std::uint8_t chosen[kBlock];
     const bool chooses = node.may_fail && (node.op == Op::select || node.op == Op::logical_and || node.op == Op::logical_or);
@@ -205,8 +238,8 @@ std::optional<Failure> Evaluator::look_again(std::uint64_t position, std::size_t
     if (own != nullptr) std::memset(own, 0, count);
     step.loop(from, step.to, count, ignored, node.checked ? own : nullptr);
     if (own == nullptr) continue;
-    for (std::size_t i = 0; i < node.operands; ++i) {
-      const std::vector<std::uint8_t>& of = faults_[node.from[i]];
+    for (std::size_t i = 0; i < step.operands; ++i) {
+      const std::vector<std::uint8_t>& of = faults_[step.from[i]];
       if (of.empty()) continue;
       // Which operands are not looked at: the value not chosen; behind a false && and a true ||.
       const bool always = i == 0 || !chooses;

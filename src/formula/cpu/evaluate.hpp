@@ -29,6 +29,10 @@ struct Known {
 /// The loop of an operation whose operands are of type `from` and that gives `type`; null where there is none.
 Loop find_loop(Op op, Scalar from, Scalar type, Known known) noexcept;
 
+/// The loop of two operations at once, (a - b)*(a - b) or fma(a - b, a - b, c), of floating-point numbers of this type; each is rounded as
+/// by itself.
+Loop find_square_loop(Op last, Scalar type) noexcept;
+
 /// One constant operation of operands with these bits; nothing where it fails.
 std::optional<std::uint64_t> fold(const Node& node, Scalar from, std::span<const std::uint64_t> operands);
 
@@ -73,13 +77,15 @@ class Evaluator {
 
  private:
   struct Step {
-    Loop loop;
-    std::uint32_t node;
-    std::array<const void*, 3> from;
-    void* to;
+    Loop loop = nullptr;
+    std::uint32_t node = 0;  // that it gives
+    std::size_t operands = 0;
+    std::array<std::uint32_t, 3> from{};  // nodes
+    void* to = nullptr;
   };
 
   void* place(std::uint32_t slot) noexcept { return memory_.data() + std::size_t{slot} * kBlock * 8; }
+  void add_steps();
   std::optional<Failure> look_again(std::uint64_t position, std::size_t count);
 
   const Program& program_;

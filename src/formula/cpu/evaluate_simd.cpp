@@ -45,6 +45,8 @@ struct Floats {
   OPERATION2(Pow, T, T, std::pow(a, b))
   OPERATION2(Hypot, T, T, std::hypot(a, b))
   OPERATION3(Fma, T, T, std::fma(a, b, c))
+  OPERATION2(Square, T, T, (a - b) * (a - b))
+  OPERATION3(AddSquare, T, T, std::fma(a - b, a - b, c))
 
   static Loop find(Op op) {
     switch (op) {
@@ -236,6 +238,14 @@ Loop find_loop(Op op, Scalar from, Scalar type, Known known) {
   }
 }
 
+template <class T>
+Loop find_square(Op last) {
+  return last == Op::multiply ? loop2<typename Floats<T>::Square, T> : last == Op::fma ? loop3<typename Floats<T>::AddSquare, T> : nullptr;
+}
+Loop find_square_loop(Op last, Scalar type) {
+  return type == Scalar::float32 ? find_square<float>(last) : type == Scalar::float64 ? find_square<double>(last) : nullptr;
+}
+
 void canonical(Scalar type, void* values, std::size_t count) {
   if (type == Scalar::float32) {
     float* const all = static_cast<float*>(values);
@@ -270,9 +280,11 @@ HWY_AFTER_NAMESPACE();
 namespace samesum::formula {
 
 SIMD_EXPORT(find_loop);
+SIMD_EXPORT(find_square_loop);
 SIMD_EXPORT(canonical);
 
 Loop find_loop(Op op, Scalar from, Scalar type, Known known) noexcept { return SIMD_CALL(find_loop)(op, from, type, known); }
+Loop find_square_loop(Op last, Scalar type) noexcept { return SIMD_CALL(find_square_loop)(last, type); }
 void canonical(Scalar type, void* values, std::size_t count) noexcept { SIMD_CALL(canonical)(type, values, count); }
 
 }  // namespace samesum::formula
