@@ -218,13 +218,13 @@ void product(ELEMENTS_PARAMETERS, ulong count, GLOBAL ulong* records) {
   const WALK walk = walk_of(row_length, head);
   const ulong before = head;
 #define LOAD(i) load_at(terms, walk, i)
-#define ELEMENT_AT(i) element_at(terms, walk, i)
+#define SINGLE(i, in_loads) element_at(terms, walk, (i) < head ? (i) : (i) + (in_loads))  // before the loads or behind them
 #else
   GLOBAL const ELEMENT* elements = (GLOBAL const ELEMENT*)(bytes + offset);  // a multiple of 16
   GLOBAL const uint4* loads = (GLOBAL const uint4*)elements;
   const ulong before = 0;
 #define LOAD(i) load_streaming(&loads[i])
-#define ELEMENT_AT(i) elements[i]
+#define SINGLE(i, in_loads) elements[(i) + (in_loads)]
 #endif
   const ulong whole = (count - before) / ELEMENTS_PER_LOAD, in_loads = whole * ELEMENTS_PER_LOAD;
   PRODUCT product = product_of_none();
@@ -237,7 +237,7 @@ void product(ELEMENTS_PARAMETERS, ulong count, GLOBAL ulong* records) {
     }
   }
   for (ulong i = global_id(); i < count - in_loads; i += global_size()) {
-    const WORD x = ELEMENT_AT(i < before ? i : i + in_loads);
+    const WORD x = SINGLE(i, in_loads);
     product = multiply(product, absolute_of(x), sign_of(x) & 1);
   }
   product = product_of_group(product, magnitudes, flags);
