@@ -38,6 +38,27 @@ class Axes {
   bool kept_ = false;
 };
 
+namespace detail {
+
+/// Memory of zeros. A large block is not touched before it is written: so the threads that write to it also share the work of getting it
+/// from the system. @throws std::bad_alloc
+std::byte* allocate_zeros(std::size_t bytes);
+void free_zeros(std::byte* memory, std::size_t bytes) noexcept;
+
+template <class Byte>
+struct ZerosAllocator {
+  using value_type = Byte;
+  ZerosAllocator() = default;
+  template <class Other>
+  ZerosAllocator(const ZerosAllocator<Other>&) noexcept {}
+  Byte* allocate(std::size_t bytes) { return allocate_zeros(bytes); }
+  void deallocate(Byte* memory, std::size_t bytes) noexcept { free_zeros(memory, bytes); }
+  void construct(Byte*) noexcept {}  // it is zero
+  friend bool operator==(ZerosAllocator, ZerosAllocator) noexcept { return true; }
+};
+
+}  // namespace detail
+
 /// An array in host memory that owns its elements, in C order.
 class Values {
  public:
@@ -64,7 +85,7 @@ class Values {
   DType type_;
   std::vector<std::uint64_t> shape_;
   std::uint64_t size_ = 1;
-  std::vector<std::byte> bytes_;
+  std::vector<std::byte, detail::ZerosAllocator<std::byte>> bytes_;  // is resized once
 };
 
 /// What axis_reduction() computes of the elements along the axes.

@@ -11,7 +11,7 @@
 namespace samesum::groups {
 namespace {
 
-constexpr std::uint64_t kNumbersAtOnce = std::uint64_t{1} << 14, kRowsAtOnce = 64;
+constexpr std::uint64_t kNumbersAtOnce = std::uint64_t{1} << 16, kRowsAtOnce = 64;
 
 template <class Sums>
 class Reducer {
@@ -31,9 +31,15 @@ class Reducer {
     by_rows_ = neighbours ||
                (steps_.extent < (problem.data.type() == DType::float64 ? kShortRunOfDoubles : kShortRun) && lanes_.extent >= kLanesApart);
     most_lanes_ = neighbours ? kLanes : kLanesApart;
+    direct_ = problem.reduced.size() <= 1 && Sums::takes(problem.data.type(), skip_, problem.each, lanes_, steps_) &&
+              reinterpret_cast<std::uintptr_t>(results) % sizeof(double) == 0;
   }
 
   std::vector<std::uint64_t> run() {
+    if (direct_) {
+      run_directly();
+      return sorted_remaining();
+    }
     const std::uint64_t inner = lanes_.extent, outer = problem_.results / inner;
     // Results of a block, all along the last axis that is kept: as many as fill the caches' lines and give each thread several blocks.
     const std::uint64_t work = std::max<std::uint64_t>(std::uint64_t{1} << 16, 1) / std::max<std::uint64_t>(problem_.each, 1);
@@ -70,11 +76,39 @@ class Reducer {
         finish(sums[of * cuts], of / blocks * inner + begin, lanes);
       }
     }
-    std::ranges::sort(remaining_);
-    return std::move(remaining_);
+    return sorted_remaining();
   }
 
  private:
+  std::vector<std::uint64_t> sorted_remaining() {
+    std::ranges::sort(remaining_);
+    return std::move(remaining_);
+  }
+  // Results of few elements, which are rounded as they are found; by way of expansions where that is not enough.
+  void run_directly() {
+    constexpr std::uint64_t kBlock = 4096;                       // elements of which none may be rounded
+    constexpr std::uint64_t kStreamed = std::uint64_t{1} << 22;  // bytes of results beyond the caches
+    const std::uint64_t inner = lanes_.extent, each = problem_.each, bytes = size_of(problem_.data.type());
+    const bool columns = lanes_.stride == static_cast<std::int64_t>(bytes), stream = 8 * problem_.results >= kStreamed;
+    const std::uint64_t block = std::min(columns ? kLanes : std::clamp<std::uint64_t>(kBlock / each, 8, kLanes), inner);
+    const std::uint64_t blocks = (inner + block - 1) / block;
+    std::vector<Sums> sums(threads_, Sums(problem_.data.type(), skip_, std::min<std::uint64_t>(block, most_lanes_)));
+    const std::uint64_t chunk = std::max<std::uint64_t>(1, (std::uint64_t{1} << 18) / (block * (each * bytes + 8)));
+    core::for_chunks(problem_.results / inner * blocks, threads_, chunk, [&](std::uint32_t task, std::uint64_t first, std::uint64_t count) {
+      for (std::uint64_t i = first; i < first + count; ++i) {
+        const std::uint64_t outer = i / blocks, begin = i % blocks * block, lanes = std::min(block, inner - begin),
+                            at = outer * inner + begin;
+        const FewElements elements{base_ + problem_.offset_of(at), bytes == 8, columns, each, steps_.stride, lanes, lanes_.stride};
+        if (sums[task].results(elements, mean_, stream, results_ + 8 * at)) continue;
+        for (std::uint64_t lane = 0; lane < lanes; lane += most_lanes_) {
+          const std::uint64_t some = std::min(most_lanes_, lanes - lane);
+          sums[task].clear(some);
+          add(sums[task], outer, begin + lane, some, 0, each);
+          finish(sums[task], at + lane, some);
+        }
+      }
+    });
+  }
   // Adds the elements of results begin, begin + 1, … along the last kept axis, of these `count` indices of the outermost reduced one.
   void add(Sums& sums, std::uint64_t outer, std::uint64_t begin, std::uint64_t lanes, std::uint64_t from, std::uint64_t count) const {
     const std::byte* const base = base_ + problem_.offset_of(outer * lanes_.extent + begin);
@@ -116,7 +150,7 @@ class Reducer {
   const std::byte* base_;
   core::Axis lanes_, steps_;
   std::uint32_t threads_;
-  bool by_rows_;
+  bool by_rows_, direct_;
   std::uint64_t most_lanes_ = 1;
   std::mutex mutex_;
   std::vector<std::uint64_t> remaining_;

@@ -8,6 +8,7 @@
 #include <hwy/foreach_target.h>  // must come before highway.h
 
 #include "groups/axes_cpu_expansions.hpp"
+#include "groups/axes_cpu_row_block-inl.hpp"
 #include "groups/expansion.hpp"
 
 #include <hwy/highway.h>
@@ -21,41 +22,6 @@
 HWY_BEFORE_NAMESPACE();
 namespace samesum::groups {
 namespace HWY_NAMESPACE {
-
-namespace hn = hwy::HWY_NAMESPACE;
-using D = hn::ScalableTag<double>;
-using V = hn::Vec<D>;
-
-// Some vectors of expansions; of floats up to four bytes wide two terms are enough, or `lost` says that they are not.
-template <bool kShort>
-struct Vectors {
-  V s, e, f, lost;
-
-  HWY_INLINE static V error(V a, V b, V sum) {
-    const V of_b = hn::Sub(sum, a);
-    return hn::Add(hn::Sub(a, hn::Sub(sum, of_b)), hn::Sub(b, of_b));
-  }
-  HWY_INLINE void add(V value) {
-    const V sum = hn::Add(s, value);
-    V next = error(s, value, sum);
-    s = sum;
-    const V second = hn::Add(e, next);
-    next = error(e, next, second);
-    e = second;
-    if constexpr (!kShort) {
-      const V third = hn::Add(f, next);
-      next = error(f, next, third);
-      f = third;
-    }
-    lost = hn::Or(lost, next);  // of zeros of any sign the magnitude is zero; a NaN's is not
-  }
-};
-
-template <bool kSkip, class D, class Numbers = hn::Vec<D>>
-HWY_INLINE Numbers without_nans(D d, Numbers x) {
-  if constexpr (kSkip) return hn::IfThenElse(hn::IsNaN(x), hn::Set(d, hn::TFromD<D>(-0.0)), x);
-  return x;
-}
 
 // Neighbours in memory; or, of results whose elements lie further apart, one element of each.
 struct Contiguous {
@@ -112,8 +78,8 @@ HWY_INLINE void add_numbers(Vectors<false> (&x)[kCount], const Load& load, std::
     for (std::size_t k = 0; k < kCount; ++k) x[k].add(without_nans<kSkip>(d, load.load(d, reinterpret_cast<const double*>(at(k, step)))));
   }
 }
-// Floats are added up as doubles, which is exact if the exponents of a block span a narrow range. Otherwise the block is added again, element by
-// element.
+// Floats are added up as doubles, which is exact if the exponents of a block span a narrow range. Otherwise the block is added again,
+// element by element.
 template <bool kSkip, std::size_t kCount, class Load, class At>
 HWY_INLINE void add_numbers(Vectors<true> (&x)[kCount], const Load& load, std::uint64_t steps, const At& at, float) {
   constexpr std::uint64_t kBlock = 64;
@@ -143,20 +109,6 @@ HWY_INLINE void add_numbers(Vectors<true> (&x)[kCount], const Load& load, std::u
   }
 }
 
-template <bool kShort>
-HWY_INLINE Vectors<kShort> load_terms(Terms to, std::size_t at) {
-  const D d;
-  return {hn::LoadU(d, to.s + at), hn::LoadU(d, to.e + at), hn::LoadU(d, to.f + at), hn::LoadU(d, to.lost + at)};
-}
-template <bool kShort>
-HWY_INLINE void store_terms(const Vectors<kShort>& x, Terms to, std::size_t at) {
-  const D d;
-  hn::StoreU(x.s, d, to.s + at);
-  hn::StoreU(x.e, d, to.e + at);
-  hn::StoreU(x.f, d, to.f + at);
-  hn::StoreU(x.lost, d, to.lost + at);
-}
-
 template <class Real, bool kSkip>
 void add_one(const std::byte* at, std::uint64_t steps, std::int64_t apart, Terms to, std::size_t i) {
   EXPANSION x{to.s[i], to.e[i], to.f[i], to.lost[i] != 0};
@@ -168,119 +120,6 @@ void add_one(const std::byte* at, std::uint64_t steps, std::int64_t apart, Terms
   }
   to.s[i] = x.s, to.e[i] = x.e, to.f[i] = x.f, to.lost[i] = x.inexact;
 }
-
-// Rows with more neighbours than registers hold are added in the order of memory, a block of rows at once, with as many terms as their
-// numbers are likely to need. After each block a test shows whether the sums are exact. If they are not, the block is added again with all
-// terms.
-template <bool kSkip>
-class RowBlock {
- public:
-  static constexpr std::uint64_t kRows = 64;
-
-  // Adds rows, `lanes` a multiple of a vector's and kLanes at most.
-  template <class Real>
-  void add(const std::byte* from, std::uint64_t steps, std::int64_t apart, std::size_t lanes, Terms to) {
-    for (std::uint64_t first = 0; first < steps; first += kRows) {
-      const std::uint64_t count = std::min(kRows, steps - first);
-      const std::byte* const at = from + static_cast<std::int64_t>(first) * apart;
-      if (!add_if_exact(at, count, apart, lanes, to, Real())) add_with_all_terms<Real>(at, count, apart, lanes, to);
-    }
-  }
-
- private:
-  // The processor does not prefetch across pages. A prefetch beyond the last row is harmless.
-  static constexpr std::int64_t kAhead = 4;
-  template <class Real>
-  static HWY_INLINE void fetch(const std::byte* row, std::size_t i) {
-    __builtin_prefetch(row + i * sizeof(Real));
-  }
-
-  template <class Real>
-  static HWY_INLINE auto number(const std::byte* row, std::size_t i) {
-    const hn::Rebind<Real, D> d;
-    return without_nans<kSkip>(d, hn::LoadU(d, reinterpret_cast<const Real*>(row) + i));
-  }
-  template <class Real>
-  static HWY_INLINE V wide(const std::byte* row, std::size_t i) {
-    if constexpr (std::is_same_v<Real, float>) {
-      return hn::PromoteTo(D(), number<float>(row, i));
-    } else {
-      return number<double>(row, i);
-    }
-  }
-
-  // Floats as doubles, which rounds nothing while exponents span a narrow range.
-  bool add_if_exact(const std::byte* from, std::uint64_t count, std::int64_t apart, std::size_t lanes, Terms to, float) {
-    const D d;
-    const std::size_t width = hn::Lanes(d);
-    Exponents exponents;
-    for (std::uint64_t step = 0; step < count; ++step, from += apart) {
-      for (std::size_t i = 0; i < lanes; i += width) {
-        fetch<float>(from + kAhead * apart, i);
-        const auto value = number<float>(from, i);
-        exponents.add(value);
-        const V sum = step == 0 ? hn::Set(d, -0.0) : hn::Load(d, state_ + i);
-        hn::Store(hn::Add(sum, hn::PromoteTo(d, value)), d, state_ + i);
-      }
-    }
-    exponents.join_lanes();
-    if (!exponents.within(Exponents::kSpan)) return false;
-    for (std::size_t i = 0; i < lanes; i += width) {
-      auto terms = load_terms<true>(to, i);
-      terms.add(hn::Load(d, state_ + i));
-      store_terms(terms, to, i);
-    }
-    return true;
-  }
-  // Doubles with two terms; two rows at once, so that terms are loaded and stored half as often.
-  bool add_if_exact(const std::byte* from, std::uint64_t count, std::int64_t apart, std::size_t lanes, Terms to, double) {
-    const D d;
-    const std::size_t width = hn::Lanes(d);
-    for (std::size_t i = 0; i < lanes; i += width) {
-      const V s = hn::LoadU(d, to.s + i), e = hn::LoadU(d, to.e + i);
-      // The first one as large as possible, so that the second has room; a zero keeps its sign.
-      const V sum = hn::IfThenElse(hn::Eq(e, hn::Zero(d)), s, hn::Add(s, e));
-      hn::Store(sum, d, state_ + 2 * i);
-      hn::Store(Vectors<true>::error(s, e, sum), d, state_ + 2 * i + width);
-    }
-    auto lost = hn::Zero(d);
-    const auto add_rows = [&](auto rows) HWY_ATTR {
-      constexpr std::int64_t kRowsTogether = decltype(rows)::value;
-      for (std::size_t i = 0; i < lanes; i += width) {
-        double* const state = state_ + 2 * i;
-        Vectors<true> terms{hn::Load(d, state), hn::Load(d, state + width), lost, lost};
-        for (std::int64_t row = 0; row < kRowsTogether; ++row) {
-          fetch<double>(from + (row + kAhead) * apart, i);
-          terms.add(number<double>(from + row * apart, i));
-        }
-        hn::Store(terms.s, d, state);
-        hn::Store(terms.e, d, state + width);
-        lost = terms.lost;
-      }
-      from += kRowsTogether * apart;
-    };
-    for (std::uint64_t step = 0; step + 2 <= count; step += 2) add_rows(std::integral_constant<std::int64_t, 2>());
-    if (count % 2 != 0) add_rows(std::integral_constant<std::int64_t, 1>());
-    if (!hn::AllTrue(d, hn::Eq(lost, hn::Zero(d)))) return false;
-    for (std::size_t i = 0; i < lanes; i += width) {
-      hn::StoreU(hn::Load(d, state_ + 2 * i), d, to.s + i);
-      hn::StoreU(hn::Load(d, state_ + 2 * i + width), d, to.e + i);
-    }
-    return true;
-  }
-  template <class Real>
-  static void add_with_all_terms(const std::byte* from, std::uint64_t count, std::int64_t apart, std::size_t lanes, Terms to) {
-    for (std::uint64_t step = 0; step < count; ++step, from += apart) {
-      for (std::size_t i = 0; i < lanes; i += hn::Lanes(D())) {
-        auto terms = load_terms<std::is_same_v<Real, float>>(to, i);
-        terms.add(wide<Real>(from, i));
-        store_terms(terms, to, i);
-      }
-    }
-  }
-
-  alignas(64) double state_[2 * kLanes];  // of doubles both terms of a vector side by side
-};
 
 // Adds `steps` rows of `lanes` numbers, `apart` bytes from one row to the next and `lane_stride` (of whole numbers) from one lane to the
 // next, to as many expansions.
@@ -313,6 +152,12 @@ void add_rows(const std::byte* from, std::uint64_t steps, std::int64_t apart, st
     while (i + width <= lanes) part(std::integral_constant<std::size_t, 1>(), load);
   };
   if (lane_stride == sizeof(Real)) {
+    if (lanes <= kLanes && apart == static_cast<std::int64_t>(lanes * sizeof(Real)) && steps >= kLanes / lanes) {
+      RowBlock<kSkip> block;
+      const std::uint64_t done = block.template add_adjacent<Real>(from, steps, lanes, to);
+      from += static_cast<std::int64_t>(done) * apart;
+      steps -= done;
+    }
     if (const std::size_t most = lanes / width * width; most > kVectors * width) {
       RowBlock<kSkip> block;
       block.template add<Real>(from, steps, apart, most, to);
@@ -329,7 +174,7 @@ void add_rows(const std::byte* from, std::uint64_t steps, std::int64_t apart, st
 
 // Adds `count` contiguous numbers to the one expansion `to`.
 template <class Real, bool kSkip>
-void add_run(const std::byte* from, std::uint64_t count, Terms to) {
+void add_part_of_run(const std::byte* from, std::uint64_t count, Terms to) {
   constexpr bool kShort = std::is_same_v<Real, float>;
   constexpr std::size_t kVectors = kShort ? 4 : 2;
   const D d;
@@ -342,12 +187,21 @@ void add_run(const std::byte* from, std::uint64_t count, Terms to) {
   EXPANSION sum{*to.s, *to.e, *to.f, *to.lost != 0};
   for (const auto& vector : x) {
     alignas(64) double s[hn::MaxLanes(d)], e[hn::MaxLanes(d)], f[hn::MaxLanes(d)], lost[hn::MaxLanes(d)];
-    store_terms(vector, {s, e, f, lost}, 0);
+    store_terms(vector, {s, e, f, lost, nullptr}, 0);
     for (std::size_t k = 0; k < width; ++k) sum = expansion_merge(sum, {s[k], e[k], f[k], lost[k] != 0});
   }
   *to.s = sum.s, *to.e = sum.e, *to.f = sum.f, *to.lost = sum.inexact;
   const std::uint64_t done = count / together * together;
   add_one<Real, kSkip>(from + done * sizeof(Real), count - done, sizeof(Real), to, 0);
+}
+
+template <class Real, bool kSkip>
+void add_run(const std::byte* from, std::uint64_t count, Terms to) {
+  constexpr std::uint64_t kPart = 16384 / sizeof(Real);
+  for (std::uint64_t first = 0; first < count; first += kPart, from += kPart * sizeof(Real)) {
+    const std::uint64_t part = std::min(kPart, count - first);
+    if (!add_watched_run<Real, kSkip>(from, part, to)) add_part_of_run<Real, kSkip>(from, part, to);
+  }
 }
 
 // Adds a short row of `count` contiguous floats to each of `lanes` expansions: as doubles, which rounds nothing where exponents span
@@ -358,7 +212,6 @@ void add_short_rows(const std::byte* from, std::uint64_t count, std::size_t lane
   const Exponents::Narrow narrow;
   const std::size_t width = hn::Lanes(d);
   const std::uint64_t whole = count / width * width;
-  const auto rest = hn::FirstN(narrow, count - whole);
   // `count` numbers below 2^(e - 126) that are multiples of 2^(e - span - 150) add up to 53 bits.
   const auto span = static_cast<std::int32_t>(29 - std::bit_width(count));
   for (std::size_t lane = 0; lane < lanes; ++lane, from += lane_stride) {
@@ -371,14 +224,14 @@ void add_short_rows(const std::byte* from, std::uint64_t count, std::size_t lane
       sum = hn::Add(sum, hn::PromoteTo(d, value));
     };
     for (std::uint64_t i = 0; i < whole; i += width) add(hn::LoadU(narrow, row + i));
-    if (whole != count) add(hn::IfThenElse(rest, hn::MaskedLoad(rest, narrow, row + whole), hn::Set(narrow, -0.0F)));
+    if (whole != count) add(watched::first_of(narrow, reinterpret_cast<const std::byte*>(row + whole), count - whole));
     exponents.join_lanes();
     EXPANSION x{to.s[lane], to.e[lane], to.f[lane], to.lost[lane] != 0};
     if (exponents.within(span)) {
       x = expansion_add(x, hn::GetLane(hn::SumOfLanes(d, sum)));
       to.s[lane] = x.s, to.e[lane] = x.e, to.f[lane] = x.f, to.lost[lane] = x.inexact;
     } else {
-      add_run<float, kSkip>(from, count, {to.s + lane, to.e + lane, to.f + lane, to.lost + lane});
+      add_run<float, kSkip>(from, count, {to.s + lane, to.e + lane, to.f + lane, to.lost + lane, to.trying});
     }
   }
 }

@@ -1,8 +1,9 @@
 // The sums of neighbouring results along axes, on the CPU, for axes_cpu.cpp: of floats as expansions, of integers as integers.
 #pragma once
 
+#include "core/float_environment.hpp"
 #include "core/visit.hpp"
-#include "groups/axes_cpu_expansions.hpp"
+#include "groups/axes_cpu_direct.hpp"
 #include "groups/expansion.hpp"
 
 #include <algorithm>
@@ -15,14 +16,27 @@
 
 namespace samesum::groups {
 
-inline constexpr std::size_t kLanesApart = 32;           ///< at once of lanes whose elements are each in a cache line of its own
-inline constexpr std::uint64_t kShortRun = 2048;         ///< of floats: shorter runs are added for many results at once
-inline constexpr std::uint64_t kShortRunOfDoubles = 64;  ///< the same of doubles
+inline constexpr std::size_t kLanesApart = 32;              ///< at once of lanes whose elements are each in a cache line of its own
+inline constexpr std::uint64_t kShortRun = kDirectRow + 1;  ///< of floats: shorter runs are added for many results at once
+inline constexpr std::uint64_t kShortRunOfDoubles = 64;     ///< the same of doubles
 
 // Sums of floats, as expansions.
 class FloatSums {
  public:
   FloatSums(DType type, bool skip, std::size_t size) : type_(type), skip_(skip), terms_(3 * size, -0.0), lost_(size, 0.0), size_(size) {}
+
+  // Whether results() takes results whose elements lie like this.
+  static bool takes(DType type, bool skip, std::uint64_t each, core::Axis lanes, core::Axis steps) {
+    const auto element = static_cast<std::int64_t>(size_of(type));
+    if (skip || (type != DType::float32 && type != DType::float64) || !core::RoundingWatch::works()) return false;
+    return (lanes.stride == element && each <= kDirectColumn) || (steps.stride == element && each <= kDirectRow);
+  }
+  // Straight from the elements. False if that rounds, for a while also if it did before.
+  bool results(const FewElements& of, bool mean, bool stream, std::byte* to) {
+    if (!trying_.now()) return false;
+    if (work_.empty()) work_.resize(2 * kLanes);
+    return trying_.done(of.sums(mean, stream, work_.data(), reinterpret_cast<double*>(to)));
+  }
 
   // Rows, lane by lane.
   void add_rows(const std::byte* from, std::uint64_t steps, std::int64_t apart, std::size_t lanes, std::int64_t lane_stride) {
@@ -84,7 +98,7 @@ class FloatSums {
  private:
   bool is_native() const { return type_ == DType::float32 || type_ == DType::float64; }
   Terms terms(std::size_t lane) {
-    return {terms_.data() + lane, terms_.data() + size_ + lane, terms_.data() + 2 * size_ + lane, lost_.data() + lane};
+    return {terms_.data() + lane, terms_.data() + size_ + lane, terms_.data() + 2 * size_ + lane, lost_.data() + lane, &trying_};
   }
   EXPANSION at(std::size_t i) const { return {terms_[i], terms_[size_ + i], terms_[2 * size_ + i], lost_[i] != 0}; }
   void set(std::size_t i, const EXPANSION& x) {
@@ -129,8 +143,9 @@ class FloatSums {
 
   DType type_;
   bool skip_;
-  std::vector<double> terms_, lost_;
+  std::vector<double> terms_, lost_, work_;
   std::size_t size_;
+  Trying trying_;
 };
 
 // Sums of integers; of up to 32 bits none overflows 64, of less than 2^32 elements.
@@ -141,6 +156,9 @@ class IntegerSums {
   using Sum = std::conditional_t<sizeof(Element) == 8, Wide, std::int64_t>;
 
   IntegerSums(DType, bool, std::size_t size) : sums_(size) {}
+
+  static bool takes(DType, bool, std::uint64_t, core::Axis, core::Axis) { return false; }
+  bool results(const FewElements&, bool, bool, std::byte*) { return false; }
 
   void add_rows(const std::byte* from, std::uint64_t steps, std::int64_t apart, std::size_t lanes, std::int64_t lane_stride) {
     for (std::uint64_t step = 0; step < steps; ++step, from += apart) {

@@ -1,0 +1,185 @@
+// Results along axes straight from their elements (axes_cpu_direct.hpp). Compiled once for each instruction set of the processor family and
+// chosen at run time.
+//
+// Elements are added up as plain doubles; doubles in two parts, which have 26 and 27 bits. If the processor's inexact flag shows that
+// nothing was rounded, the sums are exact, and one addition of the two parts, or one division, rounds them once.
+#include "core/simd.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "groups/axes_cpu_direct.cpp"
+#include <hwy/foreach_target.h>  // must come before highway.h
+
+#include "core/float_environment.hpp"
+#include "groups/axes_cpu_direct.hpp"
+#include "groups/axes_cpu_watched-inl.hpp"
+#include "groups/expansion.hpp"
+
+#include <hwy/cache_control.h>
+#include <hwy/highway.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+HWY_BEFORE_NAMESPACE();
+namespace samesum::groups {
+namespace HWY_NAMESPACE {
+#if HWY_TARGET != HWY_SCALAR
+
+using namespace watched;
+
+// Results that were computed in vectors, to where they belong.
+class Results {
+ public:
+  Results(double* to, bool stream) : to_(to), stream_(stream && reinterpret_cast<std::uintptr_t>(to) % (kWidth * sizeof(double)) == 0) {}
+  ~Results() {
+    if (stream_) hwy::FlushStream();
+  }
+  Results(const Results&) = delete;
+  Results& operator=(const Results&) = delete;
+
+  HWY_INLINE void put(std::size_t i, V x, std::size_t lanes) {
+    const D d;
+    // Of NaNs there is one.
+    x = hn::IfThenElse(hn::Eq(x, x), x, hn::BitCast(d, hn::Set(hn::RebindToUnsigned<D>(), std::uint64_t{0x7ff8} << 48)));
+    if (i + kWidth > lanes) {
+      double copy[kWidth];
+      hn::StoreU(x, d, copy);
+      std::copy_n(copy, lanes - i, to_ + i);
+      return;
+    }
+    if (stream_) return hn::Stream(x, d, to_ + i);
+    hn::StoreU(x, d, to_ + i);
+  }
+
+ private:
+  double* to_;
+  bool stream_;
+};
+
+// The sum of doubles of which some are infinite or NaN.
+double sum_of_specials(const std::byte* from, std::uint64_t count, std::int64_t apart) {
+  double sum = 0;
+  for (std::uint64_t i = 0; i < count; ++i, from += apart) {
+    double x;
+    std::memcpy(&x, from, sizeof x);
+    if (!std::isfinite(x)) sum += x;
+  }
+  return std::isnan(sum) ? std::bit_cast<double>(std::uint64_t{0x7ff8} << 48) : sum;
+}
+
+// Some numbers, `count` at most.
+template <class Real>
+HWY_INLINE V load(const std::byte* from, std::size_t count) {
+  const hn::Rebind<Real, D> numbers;
+  const auto x = count >= kWidth ? hn::LoadU(numbers, reinterpret_cast<const Real*>(from)) : first_of(numbers, from, count);
+  if constexpr (sizeof(Real) == sizeof(double)) {
+    return x;
+  } else {
+    return hn::PromoteTo(D(), x);
+  }
+}
+
+// One element each, or the sum of two, which is rounded once anyway.
+template <class Real>
+void sums_of_two(const FewElements& of, Results& results) {
+  for (std::size_t i = 0; i < of.lanes; i += kWidth) {
+    const std::size_t left = of.lanes - i;
+    const std::byte* const at = of.from + i * sizeof(Real);
+    if (of.count == 1) {
+      results.put(i, load<Real>(at, left), of.lanes);
+    } else if (of.columns) {
+      results.put(i, hn::Add(load<Real>(at, left), load<Real>(at + of.apart, left)), of.lanes);
+    } else {
+      const std::byte* const rows = of.from + 2 * i * sizeof(Real);
+      const V x[2] = {load<Real>(rows, 2 * left), load<Real>(rows + kWidth * sizeof(Real), 2 * left - std::min(2 * left, kWidth))};
+      results.put(i, add_neighbours(x), of.lanes);
+    }
+  }
+}
+
+// As expansion_mean() of two terms; the mask has the means of which it is not certain.
+HWY_INLINE V mean_of(V s, V e, V count, hn::Mask<D>& uncertain) {
+  const D d;
+  const V quotient = hn::Div(s, count), rest = hn::Add(hn::NegMulAdd(quotient, count, s), e), correction = hn::Div(rest, count);
+  const V mean = hn::Add(quotient, correction), left = error(quotient, correction, mean), size = hn::Abs(mean);
+  const V more = hn::Mul(left, hn::Set(d, 1 + 0x1p-40)), less = hn::Mul(left, hn::Set(d, 1 - 0x1p-40));
+  const auto nearest = hn::And(hn::Eq(hn::Add(mean, more), mean), hn::Eq(hn::Add(mean, less), mean));
+  const auto normal = hn::And(hn::Gt(size, hn::Set(d, 0x1p-900)), hn::Lt(size, hn::Set(d, 0x1p1000)));
+  const auto single = hn::Eq(e, hn::Zero(d));
+  uncertain = hn::Or(uncertain, hn::Not(hn::Or(hn::And(nearest, normal), single)));
+  return hn::IfThenElse(single, quotient, mean);
+}
+
+template <class Real>
+bool sums(const FewElements& of, bool mean, bool stream, double* work, double* to) {
+  const bool adjacent = of.columns || of.lane_stride == static_cast<std::int64_t>(2 * sizeof(Real));
+  if (of.count == 1 || (of.count == 2 && adjacent && !mean)) {
+    Results results(to, stream);
+    sums_of_two<Real>(of, results);
+    return true;
+  }
+  const core::RoundingWatch watch;
+  if (of.columns) {
+    sum_columns<Real, false>(of.from, of.count, of.apart, std::int64_t{kTogether} * of.apart, of.lanes, work);
+  } else {
+    sum_rows<Real, false>(of.from, of.count, of.lanes, of.lane_stride, work);
+  }
+  if (watch.rounded()) return false;
+  const D d;
+  const V count = hn::Set(d, static_cast<double>(of.count));
+  if constexpr (sizeof(Real) == sizeof(float)) {
+    Results results(to, stream);
+    for (std::size_t i = 0; i < of.lanes; i += kWidth) {
+      const V sum = hn::LoadU(d, work + i);
+      results.put(i, mean ? hn::Div(sum, count) : sum, of.lanes);
+    }
+  } else {
+    const V zero = hn::Zero(d);
+    auto special = hn::Ne(zero, zero), uncertain = special;
+    {
+      Results results(to, stream);
+      for (std::size_t i = 0; i < of.lanes; i += kWidth) {
+        const V upper = hn::LoadU(d, work + i), lower = hn::LoadU(d, work + kLanes + i), sum = hn::Add(upper, lower);
+        const auto special_here = hn::IsNaN(lower);
+        special = hn::Or(special, special_here);
+        // A zero's sign is that of the upper parts.
+        V result = hn::IfThenElse(hn::Eq(lower, zero), upper, sum);
+        if (mean) result = mean_of(result, hn::IfThenZeroElse(special_here, error(upper, lower, sum)), count, uncertain);
+        results.put(i, result, of.lanes);
+      }
+    }
+    if (mean && !(HWY_NATIVE_FMA && hn::AllFalse(d, uncertain))) return false;
+    if (hn::AllFalse(d, special)) return true;
+    for (std::size_t i = 0; i < of.lanes; ++i) {
+      if (!std::isnan(work[kLanes + i])) continue;
+      to[i] = sum_of_specials(of.from + static_cast<std::int64_t>(i) * of.lane_stride, of.count, of.apart);
+    }
+  }
+  return true;
+}
+
+bool few_elements(const FewElements& of, bool mean, bool stream, double* work, double* to) {
+  return of.wide ? sums<double>(of, mean, stream, work, to) : sums<float>(of, mean, stream, work, to);
+}
+
+#else
+bool few_elements(const FewElements&, bool, bool, double*, double*) { return false; }
+#endif
+}  // namespace HWY_NAMESPACE
+}  // namespace samesum::groups
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace samesum::groups {
+
+SIMD_EXPORT(few_elements);
+
+bool FewElements::sums(bool mean, bool stream, double* work, double* to) const {
+  return SIMD_CALL(few_elements)(*this, mean, stream, work, to);
+}
+
+}  // namespace samesum::groups
+#endif  // HWY_ONCE
