@@ -92,20 +92,27 @@ class Selection {
     }
   }
 
-  // Calls make_tasks(number of tasks), then body(task, part) in parallel for parts of a piece.
+  // Calls body(task, part) in parallel for parts of a piece.
+  template <class Body>
+  static void for_parts(const Piece& piece, std::uint32_t threads, const Body& body) {
+    if (piece.terms == nullptr) {
+      core::for_chunks(piece.size(), threads, core::chunk_size(piece.bytes(), size_of(piece.type()), threads),
+                       [&](std::uint32_t task, std::uint64_t first, std::uint64_t count) { body(task, piece.view.part(first, count)); });
+      return;
+    }
+    piece.terms->prepare(threads);
+    statistics::for_term_blocks(*piece.terms, threads,
+                                [&](std::uint32_t task, const std::byte* values, std::uint64_t, std::uint64_t count) {
+                                  body(task, View(values, count, piece.type()));
+                                });
+  }
+
+  // The same by all threads, after make_tasks(their number).
   template <class Tasks, class Body>
   void in_parallel(const Piece& piece, const Tasks& make_tasks, const Body& body) const {
     const std::uint32_t threads = core::thread_count(piece.bytes(), threads_);
     make_tasks(threads);
-    if (piece.terms != nullptr) {
-      piece.terms->prepare(threads);
-      return statistics::for_term_blocks(*piece.terms, threads,
-                                         [&](std::uint32_t task, const std::byte* values, std::uint64_t, std::uint64_t count) {
-                                           body(task, View(values, count, piece.type()));
-                                         });
-    }
-    core::for_chunks(piece.size(), threads, core::chunk_size(piece.bytes(), size_of(piece.type()), threads),
-                     [&](std::uint32_t task, std::uint64_t first, std::uint64_t count) { body(task, piece.view.part(first, count)); });
+    for_parts(piece, threads, body);
   }
 
   void check(const Piece& piece) const {
@@ -117,39 +124,33 @@ class Selection {
   // Stores all keys while they are few; then counts their digits.
   void count_first_digits() {
     struct Task {
-      std::vector<Key> gathered;
-      Counts counts;
+      Counts counts = Counts(kBuckets);
       std::uint64_t nan_count = 0;
     };
-    std::vector<Task> tasks(1);
-    const auto make_tasks = [&](std::uint32_t threads) {
-      tasks.resize(std::max<std::size_t>(tasks.size(), threads));
-      if (gathering_) return;
-      for (Task& task : tasks) {
-        task.counts.resize(kBuckets);
-        for (const Key key : std::exchange(task.gathered, {})) ++task.counts[digit(key, 0)];
-      }
-    };
+    std::vector<Task> tasks;
+    const auto make_tasks = [&](std::uint32_t threads) { tasks.resize(std::max<std::size_t>(tasks.size(), threads)); };
     pass_([&](const Piece& piece) {
       check(piece);
       count_ += piece.size();
       integers_ = integers_ && is_integer(piece.type());
-      gathering_ = gathering_ && count_ <= kMaxGathered;
+      if (gathering_ && count_ <= kMaxGathered) {
+        for_parts(piece, 1,
+                  [&](std::uint32_t, View part) { nans_ += for_each_key<Key>(part, [&](Key key) { gathered_.push_back(key); }); });
+        return;
+      }
       in_parallel(piece, make_tasks, [&](std::uint32_t index, View part) {
-        Task& task = tasks[index];
-        if (gathering_) {
-          task.nan_count += for_each_key<Key>(part, [&](Key key) { task.gathered.push_back(key); });
-        } else {
-          std::uint64_t* const counts = task.counts.data();
-          task.nan_count += for_each_key<Key>(part, [&](Key key) { ++counts[digit(key, 0)]; });
-        }
+        std::uint64_t* const counts = tasks[index].counts.data();
+        tasks[index].nan_count += for_each_key<Key>(part, [&](Key key) { ++counts[digit(key, 0)]; });
       });
+      if (std::exchange(gathering_, false)) {
+        for (const Key key : std::exchange(gathered_, {})) ++tasks[0].counts[digit(key, 0)];
+      }
     });
-    if (!gathering_) first_digits_.assign(kBuckets, 0);
+    if (gathering_) return;
+    first_digits_.assign(kBuckets, 0);
     for (const Task& task : tasks) {
       nans_ += task.nan_count;
-      gathered_.insert(gathered_.end(), task.gathered.begin(), task.gathered.end());
-      for (std::size_t i = 0; i < task.counts.size(); ++i) first_digits_[i] += task.counts[i];
+      for (std::size_t i = 0; i < kBuckets; ++i) first_digits_[i] += task.counts[i];
     }
   }
 

@@ -3,7 +3,7 @@
 
 #include "core/view.hpp"
 #include "reduce/cpu/extremes_cpu.hpp"
-#include "reduce/cpu/products.hpp"
+#include "reduce/cpu/products/products.hpp"
 #include "reduce/cpu/sum_cpu_partial.hpp"
 
 #include <samesum/statistics.hpp>
@@ -34,8 +34,8 @@ class Partial {
   void add(const std::byte* elements, std::uint64_t first, std::uint64_t count) {
     const bool fused = type_ == DType::float32 && fields_.sum && fields_.squares && !fields_.nonzeros &&
                        reinterpret_cast<std::uintptr_t>(elements) % alignof(float) == 0;
-    if (fields_.squares && !fields_.sum && !fields_.extrema && !fields_.nonzeros)
-      return add_products(elements, elements, count, type_, squares_);
+    const bool squares_alone = fields_.squares && !fields_.sum && !fields_.extrema && !fields_.nonzeros;
+    if (squares_alone) return add_products(elements, elements, count, type_, squares_);  // which reads a long part in several places
     if (!fused) return add_apart(elements, first, count);
     for (; count >= kProductBlock; first += kProductBlock, count -= kProductBlock, elements += kProductBlock * sizeof(float)) {
       const auto* const block = reinterpret_cast<const float*>(elements);

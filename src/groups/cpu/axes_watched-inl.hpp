@@ -7,7 +7,7 @@
 #define SAMESUM_AXES_CPU_WATCHED
 #endif
 
-#include "groups/axes_cpu_expansions.hpp"
+#include "groups/cpu/axes_expansions.hpp"
 
 #include <hwy/highway.h>
 

@@ -53,6 +53,8 @@ struct PartialProducts {
   template <class T>
   void note_any(const T* a, const T* b, std::size_t count);
   void flush_lanes() noexcept;
+  /// Notes that a block of products has no window: those to come are likely to be like it.
+  void leave_window() noexcept;
   void flush_bins() noexcept;
   /// The sum of all that was added, complete; may be called once.
   const ProductAccumulator& finish() noexcept;

@@ -7,8 +7,8 @@
 #endif
 
 #include "core/float_environment.hpp"
-#include "groups/axes_cpu_expansions.hpp"
-#include "groups/axes_cpu_watched-inl.hpp"
+#include "groups/cpu/axes_expansions.hpp"
+#include "groups/cpu/axes_watched-inl.hpp"
 #include "groups/expansion.hpp"
 
 #include <hwy/highway.h>
@@ -73,7 +73,7 @@ HWY_INLINE void store_terms(const Vectors<kShort>& x, Terms to, std::size_t at) 
 }
 
 #if HWY_TARGET != HWY_SCALAR
-// Adds sums of lanes (axes_cpu_watched-inl.hpp) to their expansions.
+// Adds sums of lanes (axes_watched-inl.hpp) to their expansions.
 template <class Real>
 void add_sums(const double* sums, std::size_t lanes, Terms to) {
   constexpr bool kShort = std::is_same_v<Real, float>;

@@ -1,8 +1,8 @@
 // Sums and means along axes on the CPU: which elements go to which results, and threads.
+#include "groups/axes.hpp"
 #include "core/chunks.hpp"
 #include "core/visit.hpp"
-#include "groups/axes.hpp"
-#include "groups/axes_cpu_sums.hpp"
+#include "groups/cpu/axes_sums.hpp"
 
 #include <algorithm>
 #include <mutex>

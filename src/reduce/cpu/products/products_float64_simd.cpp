@@ -8,10 +8,10 @@
 #include "core/simd.hpp"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "reduce/cpu/products_float64_simd.cpp"
+#define HWY_TARGET_INCLUDE "reduce/cpu/products/products_float64_simd.cpp"
 #include <hwy/foreach_target.h>  // must come before highway.h
 
-#include "reduce/cpu/products.hpp"
+#include "reduce/cpu/products/products.hpp"
 #include "reduce/cpu/sum_cpu_block-inl.hpp"
 
 #include <hwy/highway.h>
@@ -157,10 +157,7 @@ bool add_in_any_window(const double* a, const double* b, std::size_t distance, s
     partial.last_blocks_to_bins = 0;
     return true;
   }
-  // Blocks to come are likely to be like this one.
-  partial.window = {};
-  partial.last_blocks_to_bins = std::clamp(2 * partial.last_blocks_to_bins, 1, 64);
-  partial.blocks_to_bins = partial.last_blocks_to_bins - 1;
+  partial.leave_window();
   return false;
 }
 

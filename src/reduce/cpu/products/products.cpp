@@ -1,4 +1,4 @@
-#include "reduce/cpu/products.hpp"
+#include "reduce/cpu/products/products.hpp"
 
 #include "core/visit.hpp"
 
@@ -195,6 +195,12 @@ void PartialProducts::flush_lanes() noexcept {
     if (sum != 0) add_wide(total, sum, window.positions[slice]);
   }
   blocks = 0;
+}
+
+void PartialProducts::leave_window() noexcept {
+  window = {};
+  last_blocks_to_bins = std::clamp(2 * last_blocks_to_bins, 1, 64);
+  blocks_to_bins = last_blocks_to_bins - 1;
 }
 
 void FusedSums::flush() noexcept {

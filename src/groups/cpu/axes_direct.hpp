@@ -1,7 +1,7 @@
 // Results along axes straight from their elements, on the CPU, where these are few: without expansions.
 #pragma once
 
-#include "groups/axes_cpu_expansions.hpp"
+#include "groups/cpu/axes_expansions.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,9 +1,9 @@
-// The sums of neighbouring results along axes, on the CPU, for axes_cpu.cpp: of floats as expansions, of integers as integers.
+// The sums of neighbouring results along axes, on the CPU, for axes.cpp: of floats as expansions, of integers as integers.
 #pragma once
 
 #include "core/float_environment.hpp"
 #include "core/visit.hpp"
-#include "groups/axes_cpu_direct.hpp"
+#include "groups/cpu/axes_direct.hpp"
 #include "groups/expansion.hpp"
 
 #include <algorithm>

@@ -4,11 +4,11 @@
 #include "core/simd.hpp"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "groups/axes_cpu_expansions.cpp"
+#define HWY_TARGET_INCLUDE "groups/cpu/axes_expansions.cpp"
 #include <hwy/foreach_target.h>  // must come before highway.h
 
-#include "groups/axes_cpu_expansions.hpp"
-#include "groups/axes_cpu_row_block-inl.hpp"
+#include "groups/cpu/axes_expansions.hpp"
+#include "groups/cpu/axes_row_block-inl.hpp"
 #include "groups/expansion.hpp"
 
 #include <hwy/highway.h>

@@ -3,10 +3,10 @@
 #include "core/simd.hpp"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "reduce/cpu/products_simd.cpp"
+#define HWY_TARGET_INCLUDE "reduce/cpu/products/products_simd.cpp"
 #include <hwy/foreach_target.h>  // must come before highway.h
 
-#include "reduce/cpu/products.hpp"
+#include "reduce/cpu/products/products.hpp"
 #include "reduce/cpu/sum_cpu_window-inl.hpp"
 
 #include <hwy/highway.h>
@@ -149,10 +149,7 @@ void add_whole_units(const float* a, const float* b, std::size_t count, PartialP
     partial.last_blocks_to_bins = 0;
     return;
   }
-  // Blocks to come are likely to be like this one.
-  partial.window = {};
-  partial.last_blocks_to_bins = std::clamp(2 * partial.last_blocks_to_bins, 1, 64);
-  partial.blocks_to_bins = partial.last_blocks_to_bins - 1;
+  partial.leave_window();
   add_products_to_bins(a, b, count, partial);
 }
 

@@ -1,4 +1,4 @@
-// Results along axes straight from their elements (axes_cpu_direct.hpp). Compiled once for each instruction set of the processor family and
+// Results along axes straight from their elements (axes_direct.hpp). Compiled once for each instruction set of the processor family and
 // chosen at run time.
 //
 // Elements are added up as plain doubles; doubles in two parts, which have 26 and 27 bits. If the processor's inexact flag shows that
@@ -6,12 +6,12 @@
 #include "core/simd.hpp"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "groups/axes_cpu_direct.cpp"
+#define HWY_TARGET_INCLUDE "groups/cpu/axes_direct.cpp"
 #include <hwy/foreach_target.h>  // must come before highway.h
 
 #include "core/float_environment.hpp"
-#include "groups/axes_cpu_direct.hpp"
-#include "groups/axes_cpu_watched-inl.hpp"
+#include "groups/cpu/axes_direct.hpp"
+#include "groups/cpu/axes_watched-inl.hpp"
 #include "groups/expansion.hpp"
 
 #include <hwy/cache_control.h>
