@@ -432,5 +432,26 @@ TEST(Keys, AreIntegersOfAnyKindInEitherOrder) {
   EXPECT_NE(message([&] { static_cast<void>(sum(std::vector{1.0}, by(std::vector{4}, 4))); }).find("index 4"), std::string::npos);
 }
 
+// Zeros of both signs among numbers that are added as integers, which have no -0.0.
+TEST(GroupSums, NegativeZerosAmongNumbers) {
+  const auto check = [](auto one) {
+    using T = decltype(one);
+    std::vector<T> values;
+    std::vector<std::uint32_t> groups;
+    for (std::uint32_t i = 0; i < 4096; ++i) {
+      groups.push_back(i % 4);
+      values.push_back(i % 4 == 0 ? T(-0.0) : i % 4 == 1 ? T(0.5) : i % 4 == 2 ? (i == 2 ? T(0.0) : T(-0.0)) : (i % 8 == 3 ? T(1) : T(-1)));
+    }
+    GroupSums sums(4);
+    sums.add(values, groups);
+    const double expected[] = {-0.0, 512.0, 0.0, 0.0};
+    for (std::size_t group = 0; group < 4; ++group) {
+      EXPECT_EQ(std::bit_cast<std::uint64_t>(sums.sums().as<double>()[group]), std::bit_cast<std::uint64_t>(expected[group])) << group;
+    }
+  };
+  check(float{1});
+  check(double{1});
+}
+
 }  // namespace
 }  // namespace samesum

@@ -5,6 +5,7 @@
 #include "core/visit.hpp"
 #include "groups/axes.hpp"
 #include "groups/index/fixed_sums.hpp"
+#include "groups/index/split.hpp"
 
 #include <samesum/error.hpp>
 #include <samesum/statistics.hpp>
@@ -39,6 +40,9 @@ using NumberOf = std::conditional_t<std::is_same_v<Element, std::int64_t> || std
 
 template <class To, class Element>
 void convert(const std::byte* from, std::int64_t stride, std::size_t count, To* to, Element element) {
+  if constexpr (std::is_same_v<Element, float> && std::is_same_v<To, double>) {
+    if (stride == sizeof element) return to_doubles(reinterpret_cast<const float*>(from), count, to);
+  }
   if (stride == sizeof element) {
     for (std::size_t i = 0; i < count; ++i) {
       std::memcpy(&element, from + i * sizeof element, sizeof element);

@@ -13,4 +13,7 @@ inline constexpr std::size_t kSplitBlock = 64;
 /// use.
 bool split(const double* values, double scale, std::int64_t* upper, std::int64_t* lower);
 
+/// `from` may have any alignment.
+void to_doubles(const float* from, std::size_t count, double* to);
+
 }  // namespace samesum::groups
