@@ -231,8 +231,8 @@ bool TextReader::parse_word(TextBlock& block, TextColumn& column, std::string_vi
     return true;
   }
   std::string message = fmt::format("'{}' is no number", printable(word));
-  const char first = word.empty() ? '"' : word[0];
-  if (layout_ != Layout::table && (first == '"' || first < 0 || ((first | 0x20) >= 'a' && (first | 0x20) <= 'z'))) {
+  const auto first = static_cast<unsigned char>(word.empty() ? '"' : word[0]);  // char has a sign on some machines alone
+  if (layout_ != Layout::table && (first == '"' || first >= 0x80 || ((first | 0x20) >= 'a' && (first | 0x20) <= 'z'))) {
     message += " (of a table, --column reads one column; --missing names words for missing numbers)";
   } else if (word.find_first_not_of("+-0123456789.,") == std::string_view::npos && word.find(',') != std::string_view::npos) {
     message += " (--decimal , reads decimal commas, --thousands , commas between thousands)";
