@@ -163,7 +163,7 @@ SamesumError
 void add_to(Accumulator& sum, nb::handle x, nb::handle device) {
   const View view(x);
   Options options = options_of(nb::none(), device);
-  sum.merge(run(view.bytes(), options, [&] { return accumulate(real(view).array(), options); }));
+  sum.merge(run_pass(view.bytes(), options, [&] { return accumulate(real(view).array(), options); }));
 }
 
 void bind_sums(nb::module_& m) {
@@ -361,7 +361,7 @@ float)");
       [](nb::handle x, const Bins& bins, nb::handle device) {
         const View view(x);
         Options options = options_of(nb::none(), device);
-        return run(view.bytes(), options, [&] { return samesum::histogram(real(view).array(), bins, options); });
+        return run_pass(view.bytes(), options, [&] { return samesum::histogram(real(view).array(), bins, options); });
       },
       nb::arg(), nb::arg(), nb::arg().none());
 }

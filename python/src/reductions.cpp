@@ -17,14 +17,15 @@ using namespace nanobind::literals;
 nb::object sum(nb::handle x, nb::handle nan, nb::handle device, bool to_float) {
   const View view(x);
   Options options = options_of(nan, device);
-  if (view.complex()) return number(run(view.bytes(), options, [&] { return samesum::sum(ComplexArray(view.array()), options); }));
-  if (to_float) return nb::cast(run(view.bytes(), options, [&] { return accumulate(view.array(), options).round_to_float(options.nan); }));
+  if (view.complex()) return number(run_pass(view.bytes(), options, [&] { return samesum::sum(ComplexArray(view.array()), options); }));
+  if (to_float)
+    return nb::cast(run_pass(view.bytes(), options, [&] { return accumulate(view.array(), options).round_to_float(options.nan); }));
   try {
-    return number(run(view.bytes(), options, [&] { return samesum::sum(view.array(), options); }));
+    return number(run_pass(view.bytes(), options, [&] { return samesum::sum(view.array(), options); }));
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::no_answer) throw;
   }
-  return integer(run(view.bytes(), options, [&] { return accumulate(view.array(), options); }));
+  return integer(run_pass(view.bytes(), options, [&] { return accumulate(view.array(), options); }));
 }
 
 enum class Average { mean, variance, deviation, norm };
@@ -34,10 +35,10 @@ nb::object average(nb::handle x, Average what, std::uint64_t ddof, nb::handle na
   Options options = options_of(nan, device);
   if (view.complex()) {
     if (what == Average::mean)
-      return number(run(view.bytes(), options, [&] { return samesum::mean(ComplexArray(view.array()), options); }));
+      return number(run_pass(view.bytes(), options, [&] { return samesum::mean(ComplexArray(view.array()), options); }));
     if (what != Average::norm) throw Error(ErrorKind::usage, "variances of complex numbers are not defined here; take those of the parts");
   }
-  const double result = run(view.bytes(), options, [&]() -> double {
+  const double result = run_pass(view.bytes(), options, [&]() -> double {
     const Array& data = view.array();
     const NanPolicy policy = options.nan;
     if (to_float) {
@@ -108,7 +109,7 @@ nb::object extremum(nb::handle x, bool greatest, bool index, nb::handle nan, nb:
   const View view(x);
   Options options = options_of(nan, device);
   if (index) every(view);
-  const Extremum found = run(view.bytes(), options, [&] {
+  const Extremum found = run_pass(view.bytes(), options, [&] {
     return greatest ? samesum::max(real(view).array(), options) : samesum::min(real(view).array(), options);
   });
   return index ? nb::cast(found.index) : number(found.value);
@@ -117,7 +118,7 @@ nb::object extremum(nb::handle x, bool greatest, bool index, nb::handle nan, nb:
 std::uint64_t count_nonzero(nb::handle x, nb::handle nan, nb::handle device) {
   const View view(x);
   Options options = options_of(nan, device);
-  return run(view.bytes(), options, [&] { return samesum::count_nonzero(real(view).array(), options); });
+  return run_pass(view.bytes(), options, [&] { return samesum::count_nonzero(real(view).array(), options); });
 }
 
 nb::object product(nb::handle x, nb::handle nan, nb::handle device) {
@@ -137,7 +138,7 @@ nb::object dot(nb::handle a, nb::handle b, nb::handle nan, nb::handle device) {
   const View left(a), right(b);
   Options options = options_of(nan, device);
   const ProductAccumulator sum =
-      run(left.bytes() + right.bytes(), options, [&] { return samesum::dot(every(left).array(), every(right).array(), options); });
+      run_pass(left.bytes() + right.bytes(), options, [&] { return samesum::dot(every(left).array(), every(right).array(), options); });
   if (is_integer(left.array().type())) return integer(sum);
   return nb::cast(sum.round(options.nan));
 }
@@ -147,7 +148,7 @@ nb::tuple exact_dot(nb::handle a, nb::handle b) {
   const View left(a), right(b);
   Options options;
   const ProductAccumulator sum =
-      run(left.bytes() + right.bytes(), options, [&] { return samesum::dot(every(left).array(), every(right).array(), options); });
+      run_pass(left.bytes() + right.bytes(), options, [&] { return samesum::dot(every(left).array(), every(right).array(), options); });
   if (sum.nan_count() + sum.infinities() != 0) throw Error(ErrorKind::no_answer, "a sum with NaNs or infinities is no fraction");
   return nb::make_tuple(fixed(sum), ProductAccumulator::kUnit);
 }
@@ -155,8 +156,8 @@ nb::tuple exact_dot(nb::handle a, nb::handle b) {
 Statistics stats(nb::handle x, nb::handle device) {
   const View view(x);
   Options options = options_of(nb::none(), device);
-  return run(view.bytes(), options,
-             [&] { return collect(real(view).array(), {.extrema = true, .sum = true, .squares = true, .nonzeros = true}, options); });
+  return run_pass(view.bytes(), options,
+                  [&] { return collect(real(view).array(), {.extrema = true, .sum = true, .squares = true, .nonzeros = true}, options); });
 }
 
 nb::list quantiles(nb::handle x, const std::vector<double>& q, const std::string& method, nb::handle nan, nb::handle device) {

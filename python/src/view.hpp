@@ -8,6 +8,7 @@
 #include <samesum/device.hpp>
 #include <samesum/options.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -89,11 +90,16 @@ bool is_watched();
 /// function(**named); long work that it does in this thread calls `progress` with what is done and the whole.
 nb::object watch(nb::handle progress, nb::handle function, const nb::dict& named);
 
-/// Runs `work` without the interpreter's lock where it is long, so that other threads of Python run and Ctrl-C ends it.
+/// Runs `work` without the interpreter's lock where it is long, so that other threads of Python run, and Ctrl-C ends it: from `to_watch`
+/// bytes on.
 template <class Work>
-auto run(std::uint64_t bytes, Options& options, const Work& work) {
+auto run(std::uint64_t bytes, Options& options, const Work& work, std::uint64_t to_watch = 0) {
   constexpr std::uint64_t kLong = 1 << 15;  // below, giving the lock back costs more than the work
-  if (bytes < kLong && !options.device && !is_watched()) return work();
+  if (!options.device && !is_watched() && bytes < std::max(kLong, to_watch)) {
+    if (bytes < kLong) return work();
+    const nb::gil_scoped_release release;
+    return work();
+  }
   struct Interrupted {};
   options.progress = [](const Progress& progress) {
     nb::gil_scoped_acquire acquire;
@@ -105,6 +111,12 @@ auto run(std::uint64_t bytes, Options& options, const Work& work) {
   } catch (const Interrupted&) {
     throw nb::python_error();
   }
+}
+
+/// The same of work that passes over the elements once, and so takes milliseconds up to some size: less if nothing watches it.
+template <class Work>
+auto run_pass(std::uint64_t bytes, Options& options, const Work& work) {
+  return run(bytes, options, work, std::uint64_t{1} << 25);
 }
 
 }  // namespace samesum::python

@@ -48,7 +48,10 @@ Accumulator run_blocks(View data, const Device&, const Tuning& options, Report* 
   return total;
 }
 
-double round_blocks(View data, const Options& options) { return reduction::rounded_sum_cpu(data, options.tuning.threads, options.nan); }
+double round_blocks(View data, const Options& options) {
+  core::ProgressParts progress(options, data.bytes());
+  return reduction::rounded_sum_cpu(data, options.tuning.threads, options.nan, &progress);
+}
 
 template <class Element>
 void add_one_by_one(View data, Accumulator& total) {
@@ -168,15 +171,14 @@ Value sum(const Array& data, const Options& options) {
   const core::DefaultFloatEnvironment environment;
   // Small arrays are the CPU's on any machine, unless the user says otherwise: no device is opened for them.
   constexpr std::uint64_t kSmallBytes = 1 << 20;
-  const bool quiet = options.report == nullptr && !options.progress;
-  const bool plain = !options.device && quiet && options.tuning.variant == "auto";
+  const bool plain = !options.device && options.report == nullptr && !options.progress && options.tuning.variant == "auto";
   const bool small = plain && !data.on_device() && data.bytes() <= kSmallBytes && std::getenv("SAMESUM_DEVICE") == nullptr;
   if (const std::optional<View> view = small ? core::single_view(data, core::Order::memory) : std::nullopt) {
     const std::uint32_t threads = std::max(options.tuning.threads, 1u);
     if (is_integer(data.type())) return value_of(reduction::sum_cpu(*view, threads), data.type(), options.nan);
     return {reduction::rounded_sum_cpu(*view, threads, options.nan), DType::float64};
   }
-  if (!data.on_device() && !is_integer(data.type()) && quiet) {
+  if (!data.on_device() && !is_integer(data.type()) && options.report == nullptr) {
     const Device device = device::device_for(data, data.bytes(), options);
     const Row& row = find_row(device, options.tuning.variant);
     const std::optional<View> view = core::single_view(data, core::Order::memory);

@@ -3,6 +3,7 @@
 #include "core/array/pack.hpp"
 #include "core/chunks.hpp"
 #include "core/float_environment.hpp"
+#include "core/progress.hpp"
 #include "reduce/cpu/sum_cpu_partial.hpp"
 #include "reduce/cpu/term_blocks.hpp"
 
@@ -31,19 +32,22 @@ void add_part(View part, Partial& sum) {
   }
 }
 
-// Partial: what a thread adds its elements to.
+// Partial: what a thread adds its elements to. `progress` may be null.
 template <class Partial, class... Parameters>
-Partial add_up(View data, std::uint32_t threads, Parameters... parameters) {
+Partial add_up(View data, std::uint32_t threads, core::ProgressParts* progress, Parameters... parameters) {
   Partial sum(parameters...);
-  if (threads == 1) {
-    add_part(data, sum);
-    return sum;
-  }
   std::vector<Partial> parts;
-  parts.reserve(threads);
-  while (parts.size() != threads) parts.emplace_back(parameters...);
-  core::for_chunks(data.size(), threads, core::chunk_size(data.bytes(), size_of(data.type()), threads),
-                   [&](std::uint32_t task, std::uint64_t first, std::uint64_t count) { add_part(data.part(first, count), parts[task]); });
+  if (threads > 1) {
+    parts.reserve(threads);
+    while (parts.size() != threads) parts.emplace_back(parameters...);
+  }
+  const std::uint64_t chunk = core::chunk_size(data.bytes(), size_of(data.type()), threads);
+  const auto add = [&](View some) {
+    if (threads == 1) return add_part(some, sum);
+    core::for_chunks(some.size(), threads, chunk,
+                     [&](std::uint32_t task, std::uint64_t first, std::uint64_t count) { add_part(some.part(first, count), parts[task]); });
+  };
+  progress == nullptr ? add(data) : progress->for_parts(data, add);
   for (Partial& part : parts) sum.merge(part);
   return sum;
 }
@@ -61,9 +65,9 @@ Accumulator add_up(statistics::HostTerms& terms, std::uint32_t threads) {
 // The rounded sum, where that does not hang on what the threads rounded away: where both ends of the interval that holds the exact sum
 // round to the same. Reference: A. Ziv, Fast Evaluation of Elementary Mathematical Functions with Correctly Rounded Last Bit (TOMS 1991).
 template <class T>
-std::optional<double> round_enclosed(View data, std::uint32_t threads, NanPolicy nan) {
+std::optional<double> round_enclosed(View data, std::uint32_t threads, NanPolicy nan, core::ProgressParts* progress) {
   constexpr bool kRounds = true;
-  auto sum = add_up<PartialSum<T>>(data, threads, kRounds);
+  auto sum = add_up<PartialSum<T>>(data, threads, progress, kRounds);
   const Accumulator& total = sum.finish();
   const double value = total.round(nan);
   if (sum.slack == 0) return value;
@@ -118,8 +122,9 @@ Accumulator sum_cpu(View data, std::uint32_t threads, std::uint32_t* threads_use
   const core::DefaultFloatEnvironment environment;
   const std::uint32_t used = core::thread_count(data.bytes(), threads);
   if (threads_used != nullptr) *threads_used = used;
-  if (is_integer(data.type())) return add_up<IntegerSum>(data, used).finish();
-  return data.type() == DType::float64 ? add_up<PartialSum<double>>(data, used).finish() : add_up<PartialSum<float>>(data, used).finish();
+  if (is_integer(data.type())) return add_up<IntegerSum>(data, used, nullptr).finish();
+  return data.type() == DType::float64 ? add_up<PartialSum<double>>(data, used, nullptr).finish()
+                                       : add_up<PartialSum<float>>(data, used, nullptr).finish();
 }
 
 Accumulator sum_cpu(statistics::HostTerms& terms, std::uint32_t threads, std::uint32_t* threads_used) {
@@ -131,11 +136,12 @@ Accumulator sum_cpu(statistics::HostTerms& terms, std::uint32_t threads, std::ui
   return terms.type() == DType::float64 ? add_up<PartialSum<double>>(terms, used) : add_up<PartialSum<float>>(terms, used);
 }
 
-double rounded_sum_cpu(View data, std::uint32_t threads, NanPolicy nan) {
+double rounded_sum_cpu(View data, std::uint32_t threads, NanPolicy nan, core::ProgressParts* progress) {
   const core::DefaultFloatEnvironment environment;
   if (!is_integer(data.type())) {
     const std::uint32_t used = core::thread_count(data.bytes(), threads);
-    const auto value = data.type() == DType::float64 ? round_enclosed<double>(data, used, nan) : round_enclosed<float>(data, used, nan);
+    const auto value = data.type() == DType::float64 ? round_enclosed<double>(data, used, nan, progress)
+                                                     : round_enclosed<float>(data, used, nan, progress);
     if (value) return *value;
   }
   return sum_cpu(data, threads).round(nan);
