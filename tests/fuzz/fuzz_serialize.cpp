@@ -1,5 +1,6 @@
 // Fuzzer of results as bytes and as words: every result is restored equal, and anything else is refused, with a right or a wrong checksum.
 //   fuzz_serialize [--seconds N] [--seed S]
+// With clang: -DSAMESUM_LIBFUZZER -fsanitize=fuzzer,address for coverage-guided inputs.
 #include "support/fuzz.hpp"
 #include "support/parts.hpp"
 
@@ -10,6 +11,7 @@
 #include <cstdint>
 #include <iterator>
 #include <memory>
+#include <tuple>
 #include <type_traits>
 #include <vector>
 
@@ -109,14 +111,30 @@ void check_kind(hard::Random& random) {
   check(test::forged(bytes, 0, {}), other);
 }
 
+using Kinds = std::tuple<Accumulator, ProductAccumulator, Statistics, Histogram, HistogramNd, GroupSums, WeightedHistogram>;
+
 void check_one(hard::Random& random) {
-  constexpr void (*kKinds[])(hard::Random&) = {check_kind<Accumulator>,      check_kind<ProductAccumulator>, check_kind<Statistics>,
-                                               check_kind<Histogram>,        check_kind<HistogramNd>,        check_kind<GroupSums>,
-                                               check_kind<WeightedHistogram>};
-  kKinds[random.below(std::size(kKinds))](random);
+  const auto check_some = [&]<class... Result>(std::tuple<Result...>*) {
+    constexpr void (*kKinds[])(hard::Random&) = {check_kind<Result>...};
+    kKinds[random.below(std::size(kKinds))](random);
+  };
+  check_some(static_cast<Kinds*>(nullptr));
 }
 
 }  // namespace
 }  // namespace samesum
 
+// As bytes of every kind, as they are and with the checksum that they should have.
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const samesum::Bytes bytes(reinterpret_cast<const std::byte*>(data), reinterpret_cast<const std::byte*>(data) + size);
+  const auto check = [&]<class... Result>(std::tuple<Result...>*) {
+    (samesum::check(bytes, samesum::test::nothing<Result>()), ...);
+    if (size >= 8) (samesum::check(samesum::test::forged(bytes, 0, {}), samesum::test::nothing<Result>()), ...);
+  };
+  check(static_cast<samesum::Kinds*>(nullptr));
+  return 0;
+}
+
+#ifndef SAMESUM_LIBFUZZER
 int main(int argc, char** argv) { return samesum::test::fuzz("fuzz_serialize", argc, argv, samesum::check_one); }
+#endif

@@ -14,6 +14,7 @@ struct Mismatch : std::runtime_error {
 };
 
 /// Runs `check` with successive seeds from a random one, for a few seconds; `--seconds N` sets the time, `--seed S` runs only that seed.
+/// Other arguments are files, or folders of files, that LLVMFuzzerTestOneInput() takes first: the corpus (tests/fuzz/corpus).
 /// Any exception is a failure: it is printed with the line that reproduces it. Returns the exit code.
 int fuzz(const char* name, int argc, char** argv, const std::function<void(hard::Random&)>& check);
 

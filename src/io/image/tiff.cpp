@@ -53,12 +53,13 @@ int map(thandle_t handle, void** base, toff_t* bytes) {
 }
 void unmap(thandle_t, void*, toff_t) {}
 
-// Records libtiff's first error.
+// Records libtiff's first error, which may have several lines, as one.
 int keep_error(TIFF*, void* user, const char*, const char* format, va_list arguments) {
   auto& message = *static_cast<std::string*>(user);
   char text[256];
   std::vsnprintf(text, sizeof text, format, arguments);
-  if (message.empty()) message = text;
+  if (!message.empty()) return 1;
+  for (const char* c = text; *c != 0; ++c) message += *c >= ' ' && *c <= '~' ? *c : ' ';
   return 1;  // handled: not passed on
 }
 // Turns a warning into an error: for a tag beyond the file's end libtiff uses a default, so that a palette would become grey.
