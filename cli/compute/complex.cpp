@@ -27,12 +27,7 @@ struct ComplexResult {
   Number real;
   std::optional<Number> imag;
 
-  // As Python writes and reads complex numbers: "1.5-2j".
-  std::string text(const ResultOptions& options) const {
-    if (!imag) return options.text(real);
-    const std::string second = options.text(*imag);
-    return fmt::format("{}{}{}j", options.text(real), second.starts_with('-') ? "" : "+", second);
-  }
+  std::string text(const ResultOptions& options) const { return imag ? options.text(real, *imag) : options.text(real); }
 };
 
 std::unique_ptr<Source> open_complex(const Input& input, const std::string& file, bool mapped) {
@@ -114,7 +109,8 @@ void print_complex(Output& out, std::string_view command, const std::vector<Comp
 
 std::optional<int> run_complex(Output& out, std::string_view command, const Input& input, const std::string& device,
                                const ResultOptions& result, const Tuning& tuning, bool further) {
-  if (!input.map.empty() || is_stream(input.files.front()) || !open_complex(input, input.files.front(), true)->complex()) return std::nullopt;
+  if (!input.map.empty() || is_stream(input.files.front()) || !open_complex(input, input.files.front(), true)->complex())
+    return std::nullopt;
   if (further || input.total || !input.nodata.empty() || result.float32 || !result.partial.empty()) {
     throw Error(ErrorKind::usage,
                 fmt::format("{}: its elements are complex numbers, of which '{}' takes only --device, --threads, --nan, --plain, --csv, "

@@ -15,6 +15,8 @@
 namespace samesum::cli {
 namespace {
 
+constexpr std::uint64_t kComplex = 16;  // in a serialized type
+
 PairsResult empty_of(std::uint64_t type) {
   switch (type) {
     case 0:
@@ -48,7 +50,7 @@ void PairValues::merge(const PairValues& later) {
     *this = later;
     return;
   }
-  if (later.values.index() != values.index() || later.each() != each())
+  if (later.values.index() != values.index() || later.each() != each() || later.complex != complex)
     refuse("the parts have values of different types, or not as many for an x");
   std::visit(
       [&](auto& mine) {
@@ -61,7 +63,7 @@ void PairValues::merge(const PairValues& later) {
 
 std::vector<std::byte> PairValues::serialize() const {
   FormWriter writer(kMagic);
-  writer.put(values.index());
+  writer.put(values.index() + (complex ? kComplex : 0));
   writer.put(x);
   std::visit(
       [&](const auto& all) {
@@ -75,14 +77,18 @@ std::vector<std::byte> PairValues::serialize() const {
 PairValues PairValues::deserialize(std::span<const std::byte> bytes) {
   FormReader reader(bytes, kMagic, "values of pairs");
   PairValues found;
-  found.values = empty_of(reader.take());
+  const std::uint64_t type = reader.take();
+  found.complex = (type & kComplex) != 0;
+  found.values = empty_of(type & ~kComplex);
   found.x = reader.take();
   std::visit(
       [&](auto& all) {
         using Value = typename std::decay_t<decltype(all)>::value_type;
         using Bits = std::conditional_t<sizeof(Value) == 4, std::uint32_t, std::uint64_t>;
         const std::size_t count = reader.left() / sizeof(Value);
-        if (reader.left() % sizeof(Value) != 0 || (found.x == 0 ? count != 0 : count % found.x != 0)) reader.refuse_contradiction();
+        if (reader.left() % sizeof(Value) != 0 || (found.complex && count != 2 * found.x) ||
+            (found.x == 0 ? count != 0 : count % found.x != 0))
+          reader.refuse_contradiction();
         all.reserve(count);
         while (reader.left() != 0) all.push_back(std::bit_cast<Value>(static_cast<Bits>(reader.take(sizeof(Value)))));
       },
@@ -92,7 +98,7 @@ PairValues PairValues::deserialize(std::span<const std::byte> bytes) {
 
 void print_pair_values(Output& out, const PairValues& values, std::uint64_t first, const ResultOptions& options, Json& array) {
   const std::uint64_t each = values.each();
-  if (first == 0 && options.csv) out.print("{}", csv_header(each));
+  if (first == 0 && options.csv) out.print("{}", csv_header(values.complex ? 1 : each));
   std::visit(
       [&](const auto& all) {
         using Value = typename std::decay_t<decltype(all)>::value_type;
@@ -109,11 +115,20 @@ void print_pair_values(Output& out, const PairValues& values, std::uint64_t firs
           }
           if (options.json) {
             Json* to = &array.emplace_back();
+            if (values.complex) {
+              numbers[0].add_to((*to)["real"]);
+              numbers[1].add_to((*to)["imag"]);
+              continue;
+            }
             for (const Number& value : numbers) value.add_to(numbers.size() == 1 ? *to : to->emplace_back());
             continue;
           }
           texts.clear();
-          for (const Number& value : numbers) texts.push_back(options.text(value));
+          if (values.complex) {
+            texts.push_back(options.text(numbers[0], numbers[1]));
+          } else {
+            for (const Number& value : numbers) texts.push_back(options.text(value));
+          }
           if (options.csv) {
             out.print("{},{}\n", first + x, fmt::join(texts, ","));
           } else {
@@ -126,7 +141,7 @@ void print_pair_values(Output& out, const PairValues& values, std::uint64_t firs
 
 std::vector<std::byte> npy_header_of(const PairValues& some, std::uint64_t x) {
   const std::uint64_t each = some.each();
-  return npy_header(array_of(some.values).type(), each == 1 ? std::vector{x} : std::vector{x, each});
+  return npy_header(array_of(some.values).type(), each == 1 || some.complex ? std::vector{x} : std::vector{x, each}, some.complex);
 }
 
 }  // namespace samesum::cli

@@ -16,10 +16,11 @@
 namespace samesum::cli {
 
 struct PairValues {
-  std::uint64_t x = 0;  ///< for how many x there are values
-  PairsResult values;   ///< those of an x one after the other
+  std::uint64_t x = 0;   ///< for how many x there are values
+  PairsResult values;    ///< those of an x one after the other
+  bool complex = false;  ///< the two values of an x are the parts of a complex number
 
-  /// Of an x; 1 where there is none.
+  /// Numbers of an x, of which a complex one has two; 1 where there is no x.
   std::uint64_t each() const;
   /// Adds the values of the x that follow. @throws Error (usage) where they are of another type, or as many for an x.
   void merge(const PairValues& later);

@@ -57,10 +57,12 @@ Json how_of(const PairsOptions& options) {
           {"weights", !options.weights.empty()}};
 }
 
-// D, for an array of shape (X,) or (X, D).
+// D, for an array of shape (X,) or (X, D); 2 for complex numbers.
 std::uint64_t components_of(const Elements& file) {
   if (file.shape().size() == 1) return 1;
   if (file.shape().size() == 2 && file.shape()[1] != 0) return file.shape()[1];
+  if (file.complex())
+    throw Error(ErrorKind::usage, fmt::format("{}: pairs take complex numbers of shape (N,), not vectors of them", file.name()));
   throw Error(ErrorKind::usage, fmt::format("{}: pairs take arrays of shape (N,) or (N, D), and this one is of shape ({})", file.name(),
                                             fmt::join(file.shape(), ", ")));
 }
@@ -84,6 +86,7 @@ void in_blocks(const Elements& a, const Elements& b, const Device& device, const
                std::uint64_t end, const Take& take) {
   const auto start = std::chrono::steady_clock::now();
   const std::uint64_t components = options.pairs.components;
+  bool complex = false;
   const double x = static_cast<double>(end - begin), pairs_in_all = x * static_cast<double>(count_of(b, components));
   const StatusLine progress;
   for (std::uint64_t first = begin; first == begin || first < end; first += kBlock) {
@@ -93,6 +96,8 @@ void in_blocks(const Elements& a, const Elements& b, const Device& device, const
     };
     PairValues result{count, {}};
     try {
+      if (first == begin) complex = pairs_give_complex(a.view(), b.view(), options.pairs);
+      result.complex = complex;
       result.values = pairs(a.view().part(first * components, count * components), b.view(), options.pairs,
                             {.device = device, .progress = told, .tuning = options.tuning});
     } catch (const Error& error) {  // the library's message names arrays; adds their files
@@ -145,8 +150,15 @@ int run(Output& out, PairsOptions options) {
   if (std::ranges::count(files, "-") > 1) {
     throw Error(ErrorKind::usage, "standard input ('-') is named twice, but can be read only once");
   }
-  const Elements a = Elements::aligned(options.a), b = Elements::aligned(options.b);
+  InputOptions of_complex;
+  of_complex.complex = true;
+  const Elements a = Elements::aligned(options.a, of_complex), b = Elements::aligned(options.b, of_complex);
   options.pairs.components = components_of(a);
+  options.pairs.complex = a.complex();
+  if (b.complex() != a.complex()) {
+    throw Error(ErrorKind::usage, fmt::format("{} has complex numbers, {} has not: A and B are of one type",
+                                              a.complex() ? a.name() : b.name(), a.complex() ? b.name() : a.name()));
+  }
   if (components_of(b) != options.pairs.components) {
     throw Error(ErrorKind::usage,
                 fmt::format("{} has vectors of {} components, {} of {}", a.name(), options.pairs.components, b.name(), components_of(b)));
@@ -155,10 +167,12 @@ int run(Output& out, PairsOptions options) {
   if (!options.weights.empty()) options.pairs.weights = weights.emplace(Elements::aligned(options.weights)).view();
   std::vector<Elements> of_y;
   for (const auto& [name, file] : named_files) {
-    const Elements& elements = of_y.emplace_back(Elements::aligned(file));
+    const Elements& elements = of_y.emplace_back(Elements::aligned(file, of_complex));
     const Array view = elements.view();
     const std::vector<std::uint64_t> shape = elements.shape();
-    options.pairs.of_y.emplace_back(name, Array(view.data(), Shape(shape), view.type()), shape.size() > 1);
+    const Array shaped(view.data(), Shape(shape), view.type());
+    options.pairs.of_y.push_back(elements.complex() ? FormulaInput(name, ComplexArray(shaped))
+                                                    : FormulaInput(name, shaped, shape.size() > 1));
   }
   const auto check_unchanged = [&] {
     a.check_unchanged();
@@ -188,11 +202,13 @@ int run(Output& out, PairsOptions options) {
     to.save(out, {std::move(all), std::move(of)});
     return kExitOk;
   }
-  DType type = a.type();   // of C: known when there is some of it
+  DType type = a.type();  // of C: known when there is some of it
+  bool complex = false;
   std::uint64_t each = 1;  // values of an x
   const auto look_at = [&](const PairValues& result) {
     type = array_of(result.values).type();
-    each = result.each();
+    complex = result.complex;
+    each = complex ? 1 : result.each();
   };
   const auto start = std::chrono::steady_clock::now();
   const std::string f = options.formula.empty() ? options.f : options.pairs.formula->to_string();
@@ -218,6 +234,7 @@ int run(Output& out, PairsOptions options) {
     check_unchanged();
   }
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const std::string dtype(complex ? type == DType::float32 ? "complex64" : "complex128" : name_of(type));
   if (options.result.json) {
     Json object = {{"f", f},
                    {"reduction", reduction},
@@ -225,7 +242,7 @@ int run(Output& out, PairsOptions options) {
                    {"x", x},
                    {"y", y},
                    {"components", options.pairs.components},
-                   {"dtype", name_of(type)},
+                   {"dtype", dtype},
                    {"device", device.info().selector},
                    {"seconds", rounded_seconds(seconds)}};
     if (target.wanted()) {
@@ -237,7 +254,7 @@ int run(Output& out, PairsOptions options) {
     return kExitOk;
   }
   if (options.result.verbose || (target.wanted() && out.terminal())) {
-    if (target.wanted()) out.note(fmt::format("{}: {} {}", shown_name(options.out), grouped(x * each), name_of(type)));
+    if (target.wanted()) out.note(fmt::format("{}: {} {}", shown_name(options.out), grouped(x * each), dtype));
     out.note(fmt::format("{} of {} over {} x {} pairs, {}, {}, {:.3g} pairs/s", printable(reduction), printable(f), grouped(x), grouped(y),
                          device.info().selector, duration(seconds), pairs_in_all / seconds));
   }
@@ -249,7 +266,7 @@ int run(Output& out, PairsOptions options) {
 void add_pairs(CLI::App& program, Action& action) {
   const auto options = std::make_shared<PairsOptions>();
   CLI::App* command = program.add_subcommand("pairs", "For each vector of A a sum, or the nearest, over all of B");
-  command->add_option("A", options->a, ".npy, floats or integers, of shape (X,) or (X, D)")->required();
+  command->add_option("A", options->a, ".npy: floats or integers (X,) or (X, D), or complex (X,)")->required();
   command->add_option("B", options->b, "of the same type, (Y,) or (Y, D)")->required();
   CLI::Option* const f = command->add_option("--f", options->f, "product (default), difference, absdiff, sqdist, gaussian, invdist");
   f->type_name("NAME");
@@ -301,6 +318,7 @@ void add_pairs(CLI::App& program, Action& action) {
   samesum pairs A.npy B.npy --formula 'm/sqrt(sqdist(a,b))' --of-y m=masses.npy
   samesum pairs A.npy B.npy --formula '-sqdist(a,b)/h' --param h=2 --reduce logsumexp
   samesum pairs A.npy B.npy --f gaussian --combine 'a + b - a*b'
+  samesum pairs z.npy u.npy --formula 'a*conj(b)'           # complex numbers
   samesum pairs A.npy B.npy --part 1/2 --partial 1.part   # see merge --help
 
 C[x] = the reduction, over all y, of w[y] f(A[x], B[y]). The file C.npy is there

@@ -49,10 +49,10 @@ void Elements::keep() {
   view_ = spool_->all();
 }
 
-Elements Elements::aligned(std::string name) {
-  Elements elements(std::move(name));
+Elements Elements::aligned(std::string name, const InputOptions& options) {
+  Elements elements(std::move(name), options);
   if (reinterpret_cast<std::uintptr_t>(elements.view_.data()) % size_of(elements.type()) != 0) {
-    elements.source_ = open_as_one_type(elements.name_, {});
+    elements.source_ = open_as_one_type(elements.name_, options);
     elements.keep();
   }
   return elements;

@@ -24,12 +24,13 @@ class Elements {
   Elements(std::string name, std::unique_ptr<Source> source);
 
   /// Aligned elements: where a file's are not, as in a .npy file with a header of odd length, they are stored by a Spool.
-  static Elements aligned(std::string name);
+  static Elements aligned(std::string name, const InputOptions& options = {});
 
   const std::string& name() const noexcept { return name_; }
   Array view() const noexcept { return view_; }
   DType type() const noexcept { return view_.type(); }
   /// As in numpy; for a text, the count of its numbers.
+  /// Of complex numbers the last axis has their two parts.
   std::vector<std::uint64_t> shape() const;
   std::string_view format() const noexcept { return source_->format(); }
   bool complex() const noexcept { return source_->complex(); }

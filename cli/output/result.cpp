@@ -86,6 +86,11 @@ void ResultOptions::check() const {
   if (plain + json + csv > 1) throw Error(ErrorKind::usage, "of --plain, --json and --csv only one can be used");
 }
 
+std::string ResultOptions::text(const Number& real, const Number& imag) const {
+  const std::string second = text(imag);
+  return fmt::format("{}{}{}j", text(real), second.starts_with('-') ? "" : "+", second);
+}
+
 Number ResultOptions::round(const Accumulator& sum) const {
   if (float32) return {sum.round_to_float(nan_policy()), DType::float32};
   if (sum.result_type() == DType::int64) return Number(sum.to_int64());

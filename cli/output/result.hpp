@@ -33,6 +33,8 @@ struct ResultOptions {
   /// @throws Error (no_answer) where a sum of integers does not fit into 64 bits.
   Number round(const Accumulator& sum) const;
   std::string text(const Number& number) const { return hex ? number.hex() : number.decimal(); }
+  /// Of a complex number, as Python writes and reads it: "1.5-2j".
+  std::string text(const Number& real, const Number& imag) const;
 };
 
 /// Options of ResultOptions, to be combined.

@@ -82,7 +82,7 @@ class ArrayFile {
 const char* mapped_file_at(const void* address) noexcept;
 
 /// The header of a .npy file for such an array (format 1; 2 if the shape is too long for that); the elements follow in this machine's
-/// byte order.
-std::vector<std::byte> npy_header(DType type, const std::vector<std::uint64_t>& shape);
+/// byte order. `complex`: these are complex numbers, with parts of that type.
+std::vector<std::byte> npy_header(DType type, const std::vector<std::uint64_t>& shape, bool complex = false);
 
 }  // namespace samesum

@@ -14,6 +14,7 @@
 #pragma once
 
 #include <samesum/array.hpp>
+#include <samesum/complex.hpp>
 #include <samesum/device.hpp>
 #include <samesum/export.hpp>
 #include <samesum/formula.hpp>
@@ -88,7 +89,10 @@ struct PairsProblem {
   PairFunction f = PairFunction::product;
   PairReduction reduction = PairReduction::sum;
   PairAccuracy accuracy = PairAccuracy::fast;
-  std::uint64_t components = 1;       ///< D, 1 to 1024: A and B hold X and Y vectors of D elements each, contiguously
+  std::uint64_t components = 1;  ///< D, 1 to 1024: A and B hold X and Y vectors of D elements each, contiguously
+  /// The vectors of A and B, of two components then, are complex numbers: `a` and `b` in a formula, and in the functions from product
+  /// (a b, none is conjugated) to sqdist (the square of |a - b|). Complex values have sums, products and operators.
+  bool complex = false;
   double h = 1;                       ///< of gaussian: positive, with 1/h finite in T
   double softening = 0;               ///< of invdist: not negative; with 0, a pair of equal points gives infinity
   std::optional<Array> weights = {};  ///< one per y, of the type of A and B
@@ -108,7 +112,8 @@ struct PairsProblem {
 };
 
 /// The values for each x, one x after the other: indices for argmin and argmax, of an operator what it gives, otherwise of the type of A
-/// and B. There is one for each x, of smallest and argsmallest there are k, and as many as f or an operator gives if that is several.
+/// and B. There is one for each x, of smallest and argsmallest there are k, and as many as f or an operator gives if that is several: of
+/// complex numbers the real and the imaginary part.
 using PairsResult = std::variant<std::vector<float>, std::vector<double>, std::vector<std::int64_t>, std::vector<std::uint64_t>>;
 
 /// C[x] for all x. O(X Y D) time; beside the result, bounded memory and copies of A and B on the device.
@@ -122,6 +127,13 @@ using PairsResult = std::variant<std::vector<float>, std::vector<double>, std::v
 /// Without Options::device it runs on the device that choose_device("auto", …) names for as many bytes as there are pairs: a pair costs
 /// about as much as summing a byte.
 PairsResult pairs(const Array& a, const Array& b, const PairsProblem& problem = {}, const Options& options = {});
+
+/// The same of complex numbers, one of A for each x, one of B for each y: PairsProblem::components and complex are set.
+PairsResult pairs(const ComplexArray& a, const ComplexArray& b, const PairsProblem& problem = {}, const Options& options = {});
+
+/// Whether the two values that pairs() gives for each x are the parts of a complex number. O(1) of the arrays' sizes.
+/// @throws Error (usage) as pairs().
+bool pairs_give_complex(const Array& a, const Array& b, const PairsProblem& problem);
 
 /// A view of a result; valid as long as the result.
 Array array_of(const PairsResult& result) noexcept;

@@ -146,4 +146,4 @@ def integer(digits: list[int], unit: int) -> int:
 
 def as_complex(parts: Any) -> Any:
     """Complex numbers from an array whose last axis has their two parts."""
-    return parts.view(numpy.complex128)[..., 0]
+    return parts.view(numpy.complex64 if parts.dtype == numpy.float32 else numpy.complex128)[..., 0]

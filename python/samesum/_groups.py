@@ -422,7 +422,7 @@ def pairs(a: Any, b: Any, f: str = "product", reduction: str = "sum", accuracy: 
     Parameters
     ----------
     a, b : array_like
-        Of one axis, or of two with a vector in each row; of one type.
+        Of one axis, or of two with a vector in each row; of one type. Complex numbers have one axis.
     f : str
         'product', 'difference', 'absdiff', 'sqdist', 'gaussian', 'invdist', or a formula such as 'exp(-sqdist(a, b))'.
     reduction : {'sum', 'min', 'max', 'argmin', 'argmax', 'product', 'logsumexp', 'smallest', 'argsmallest'}

@@ -19,7 +19,13 @@ Inputs::Inputs(const nb::dict& named) {
       const bool vector = name.ends_with("[]");
       if (vector) name.resize(name.size() - 2);
       views.push_back(std::make_unique<View>(value));
-      arrays.emplace_back(name, every(*views.back()).array(), vector);
+      const Array& array = whole(*views.back()).array();
+      if (views.back()->complex()) {
+        if (vector) throw Error(ErrorKind::usage, "'" + name + "[]' has complex numbers, of which there are no vectors: leave out the []");
+        arrays.emplace_back(name, ComplexArray(array));
+      } else {
+        arrays.emplace_back(name, array, vector);
+      }
       bytes += views.back()->bytes();
     }
   }
@@ -50,8 +56,12 @@ nb::object reduce(nb::handle x, const std::string& formula, nb::handle identity,
   const View view(x);
   Options options = options_of(nb::none(), device);
   const Operator op = operator_of(formula, identity, parameters, "");
-  const std::vector<Value> found = run(view.bytes(), options, [&] { return samesum::reduce(real(view).array(), op, options); });
-  return number(found.at(0));
+  const std::vector<Value> found = run(view.bytes(), options, [&] {
+    if (!view.complex()) return samesum::reduce(view.array(), op, options);
+    return samesum::reduce(Formula("x"), {{"x", ComplexArray(view.array())}}, {}, op, options);
+  });
+  if (!view.complex()) return number(found.at(0));
+  return number(std::complex(found.at(0).as_double(), found.at(1).as_double()));
 }
 
 nb::object sum_map(const std::string& text, const nb::dict& named, nb::handle nan, nb::handle device) {
@@ -68,9 +78,16 @@ nb::list map_formula(const std::string& text, const nb::dict& named) {
   const Formula formula(text);
   const std::vector<std::uint64_t> shape = shape_of(inputs.arrays);
   std::vector<Values> results;
-  for (const DType type : formula.describe(inputs.arrays, inputs.parameters).results) results.emplace_back(type, shape);
+  const FormulaDescription gives = formula.describe(inputs.arrays, inputs.parameters);
   std::vector<Array> places;
-  for (const Values& values : results) places.push_back(values.array());
+  if (gives.complex) {
+    std::vector<std::uint64_t> with_parts = shape;
+    with_parts.push_back(2);
+    const ComplexArray numbers(results.emplace_back(gives.results[0], with_parts).array());
+    places = {numbers.real(), numbers.imag()};
+  } else {
+    for (const DType type : gives.results) places.push_back(results.emplace_back(type, shape).array());
+  }
   {
     nb::gil_scoped_release release;
     map(formula, inputs.arrays, inputs.parameters, places);
@@ -78,7 +95,8 @@ nb::list map_formula(const std::string& text, const nb::dict& named) {
   nb::list list;
   for (Values& values : results) {
     const DType type = values.type();
-    list.append(array_of(std::move(values), type));
+    const nb::object array = array_of(std::move(values), type);
+    list.append(gives.complex ? complex_of(array) : array);
   }
   return list;
 }

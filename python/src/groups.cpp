@@ -67,7 +67,8 @@ PairsOf::PairsOf(const View& a, const View& b, const std::string& f, const std::
     if (PyLong_Check(value.ptr()) != 0 || PyFloat_Check(value.ptr()) != 0) numbers[key] = value;
   }
   if (!combine.empty()) problem.combine = operator_of(combine, identity, numbers, finish);
-  if (f.find('(') == std::string::npos) {
+  // A word of several letters is a function's name, misspelt or not; all else is a formula.
+  if (f.size() > 1 && std::ranges::all_of(f, [](char c) { return c >= 'a' && c <= 'z'; })) {
     problem.f = parse_pair_function(f);
     if (!inputs.arrays.empty()) throw Error(ErrorKind::usage, "f is '" + f + "': only a formula, as in 'q*sqdist(a, b)', has inputs");
   } else {
@@ -75,9 +76,12 @@ PairsOf::PairsOf(const View& a, const View& b, const std::string& f, const std::
     problem.parameters = inputs.parameters;
     problem.of_y = inputs.arrays;
   }
-  const Array& vectors = every(a).array();
-  if (vectors.rank() > 2 || every(b).array().rank() != vectors.rank()) {
-    throw Error(ErrorKind::usage, "pairs takes two arrays of one axis (numbers), or two of two axes (a vector in each row)");
+  problem.complex = a.complex();
+  if (b.complex() != problem.complex) throw Error(ErrorKind::usage, "one of a and b is of complex numbers: convert the other");
+  const Array& vectors = (problem.complex ? whole(a) : every(a)).array();
+  if (vectors.rank() > 2 || (problem.complex ? whole(b) : every(b)).array().rank() != vectors.rank()) {
+    throw Error(ErrorKind::usage,
+                "pairs takes two arrays of one axis (numbers), or two of two axes (a vector of real numbers in each row)");
   }
   if (vectors.rank() == 2) {
     if (vectors.shape()[1] != b.array().shape()[1]) throw Error(ErrorKind::usage, "the vectors of a and b have different lengths");
@@ -244,7 +248,9 @@ nb::object all_pairs(nb::handle a, nb::handle b, const std::string& f, const std
   const PairsOf asked(left, right, f, reduction, accuracy, h, softening, weights, k, combine, finish, identity, named);
   const PairsResult found =
       run(left.bytes() * right.bytes(), options, [&] { return pairs(left.array(), right.array(), asked.problem, options); });
-  return array_of(found, left.array().size() / asked.problem.components);
+  nb::object result = array_of(found, left.array().size() / asked.problem.components);
+  if (pairs_give_complex(left.array(), right.array(), asked.problem)) result = complex_of(result);
+  return result;
 }
 
 }  // namespace

@@ -79,12 +79,16 @@ const View& real(const View& view) {
   return view;
 }
 
-const View& every(const View& view) {
+const View& whole(const View& view) {
   if (view.missing()) {
     throw nb::type_error("samesum: elements are missing or masked, so the positions of the others are not theirs: fill or drop them first");
   }
-  return real(view);
+  return view;
 }
+
+const View& every(const View& view) { return real(whole(view)); }
+
+nb::object complex_of(const nb::object& parts) { return nb::module_::import_("samesum._arrays").attr("as_complex")(parts); }
 
 nb::bytes bytes_of(const std::vector<std::byte>& bytes) { return nb::bytes(bytes.data(), bytes.size()); }
 

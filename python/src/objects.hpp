@@ -29,11 +29,15 @@ nb::object fixed(const ProductAccumulator& sum);
 nb::object array_of(Values values, DType type);
 /// An array of numpy over elements of `owner`, which it keeps.
 nb::object array_at(const void* data, DType type, const std::vector<std::uint64_t>& shape, nb::handle owner, bool writable = false);
+/// Of such an array with both parts of complex numbers along its last axis, these.
+nb::object complex_of(const nb::object& parts);
 /// Counts as numpy has them: int64, as none reaches 2^63.
 nb::object array_of(std::span<const std::uint64_t> counts, const std::vector<std::uint64_t>& shape);
 /// @throws Error (usage) where the elements are complex numbers.
 const View& real(const View& view);
-/// For what takes the positions of elements. @throws nb::type_error where some were left out; Error as real().
+/// For what takes the positions of elements. @throws nb::type_error where some were left out.
+const View& whole(const View& view);
+/// Both. @throws nb::type_error as whole(); Error as real().
 const View& every(const View& view);
 
 /// The axes that were named as numpy's functions do; none: all of them.

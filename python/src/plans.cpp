@@ -76,7 +76,7 @@ class PlanFor {
     std::vector<Array> given;
     for (nb::handle each : arrays) {
       views.push_back(std::make_unique<View>(each));
-      given.push_back(in_device_memory(every(real(*views.back())).array()));
+      given.push_back(in_device_memory((views.back()->complex() == complex ? whole(*views.back()) : every(*views.back())).array()));
     }
     if (out.is_none()) {
       {
@@ -100,16 +100,17 @@ class PlanFor {
       return plan_.result();
     }();
     return std::visit(
-        Overloaded{[](Accumulator& sum) { return nb::cast(std::move(sum)); },
-                   [](Statistics& statistics) { return nb::cast(std::move(statistics)); },
-                   [](Histogram& histogram) { return nb::cast(std::move(histogram)); }, [](const Value& value) { return number(value); },
-                   [](const std::vector<Value>& values) { return number(values.at(0)); },
-                   [&](const PairsResult& pairs) { return array_of(pairs, vectors_); },
-                   [&](Values& values) {
-                     const DType type = indices ? DType::int64 : values.type();
-                     return array_of(std::move(values), type);
-                   },
-                   [&](const ProductAccumulator& sum) { return is_integer(type_) ? integer(sum) : nb::cast(sum.round(nan_)); }},
+        Overloaded{
+            [](Accumulator& sum) { return nb::cast(std::move(sum)); },
+            [](Statistics& statistics) { return nb::cast(std::move(statistics)); },
+            [](Histogram& histogram) { return nb::cast(std::move(histogram)); }, [](const Value& value) { return number(value); },
+            [](const std::vector<Value>& values) { return number(values.at(0)); },
+            [&](const PairsResult& pairs) { return complex_result ? complex_of(array_of(pairs, vectors_)) : array_of(pairs, vectors_); },
+            [&](Values& values) {
+              const DType type = indices ? DType::int64 : values.type();
+              return array_of(std::move(values), type);
+            },
+            [&](const ProductAccumulator& sum) { return is_integer(type_) ? integer(sum) : nb::cast(sum.round(nan_)); }},
         found);
   }
 
@@ -117,6 +118,8 @@ class PlanFor {
 
   std::uint64_t components = 0;  ///< of pairs: of a vector
   bool indices = false;          ///< along axes: the results are counts or indices
+  bool complex = false;          ///< of pairs: A and B have complex numbers
+  bool complex_result = false;   ///< … and so has C
 
  private:
   DType type_;
@@ -165,6 +168,8 @@ PlanFor* plan_of_pairs(nb::handle a, nb::handle b, const std::string& f, const s
     return Plan(device, asked.problem, from.type(), std::max(from.size(), to.size()));
   });
   plan->components = asked.problem.components;
+  plan->complex = asked.problem.complex;
+  plan->complex_result = pairs_give_complex(from, to, asked.problem);
   return plan.release();
 }
 

@@ -101,7 +101,7 @@ nb::object along(AxisReduction reduction, nb::handle x, const std::optional<std:
   Values values = run(view.bytes(), options, [&] { return axis_reduction(view.array(), reduction, chosen, options); });
   const DType type = indices ? DType::int64 : values.type();
   nb::object result = array_of(std::move(values), type);
-  if (view.complex()) result = nb::module_::import_("samesum._arrays").attr("as_complex")(result);
+  if (view.complex()) result = complex_of(result);
   return result;
 }
 

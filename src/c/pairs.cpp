@@ -24,6 +24,7 @@ PairsProblem problem_of(const samesum_pairs_problem& given) {
   problem.reduction = named(given.reduction, parse_pair_reduction, problem.reduction);
   problem.accuracy = named(given.accuracy, parse_pair_accuracy, problem.accuracy);
   if (given.components != 0) problem.components = given.components;
+  problem.complex = given.complex_numbers != 0;
   if (given.h != 0) problem.h = given.h;
   problem.softening = given.softening;
   if (given.weights != nullptr) problem.weights = array_of(given.weights);

@@ -322,10 +322,10 @@ std::string shape_text(std::span<const std::uint64_t> shape) {
 namespace samesum {
 
 // https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html: magic, version, length, the header, padded to 64 bytes.
-std::vector<std::byte> npy_header(DType type, const std::vector<std::uint64_t>& shape) {
+std::vector<std::byte> npy_header(DType type, const std::vector<std::uint64_t>& shape, bool complex) {
   if (type == DType::bfloat16) throw Error(ErrorKind::usage, ".npy files have no bfloat16");
-  const char kind = is_integer(type) ? (is_signed(type) ? 'i' : 'u') : 'f';
-  const std::size_t bytes = size_of(type);
+  const char kind = complex ? 'c' : is_integer(type) ? (is_signed(type) ? 'i' : 'u') : 'f';
+  const std::size_t bytes = size_of(type) * (complex ? 2 : 1);
   std::string header = fmt::format("{{'descr': '{}{}{}', 'fortran_order': False, 'shape': {}, }}", bytes == 1 ? '|' : '<', kind, bytes,
                                    io::shape_text(shape));
   constexpr std::size_t kBefore = 8, kAlignment = 64, kMaxOfFormat1 = 0xffff;

@@ -187,6 +187,7 @@ std::vector<Value> run_each(const all_pairs::Problem& problem, const Device& dev
 // How C[x] is reduced: by the tree, or by loops and kernels that are made for one number of each pair.
 void choose_reduction(const PairsProblem& options, all_pairs::Problem& problem) {
   std::vector<formula::Scalar> values = {formula::scalar_of(problem.type)};
+  const bool complex = problem.formula != nullptr && problem.formula->program.complex;
   if (problem.formula != nullptr) {
     const formula::Program& program = problem.formula->program;
     values.clear();
@@ -194,6 +195,7 @@ void choose_reduction(const PairsProblem& options, all_pairs::Problem& problem) 
     problem.may_fail = program.may_fail;
   }
   problem.results = static_cast<std::uint32_t>(values.size());
+  problem.complex = complex;
   const bool is_float = problem.type == DType::float32 || problem.type == DType::float64;
   const bool exact = is_float && options.reduction == PairReduction::sum && options.accuracy == PairAccuracy::exact && !options.combine;
   if (problem.smallest() && !options.combine) {
@@ -205,7 +207,8 @@ void choose_reduction(const PairsProblem& options, all_pairs::Problem& problem) 
     problem.k = problem.results = options.k;
     if (!problem.indices()) problem.own_result = all_pairs::value_type(problem);
   } else if (!exact && (!is_float || all_pairs::by_tree(options, values))) {
-    problem.nodes = std::make_shared<const all_pairs::Nodes>(options, values);
+    problem.nodes = std::make_shared<const all_pairs::Nodes>(options, values, complex);
+    problem.complex = problem.nodes->complex;
     problem.results = static_cast<std::uint32_t>(problem.nodes->finish.results.size());
     problem.own_result = problem.nodes->result;
     problem.may_fail |= problem.nodes->may_fail();
@@ -222,7 +225,7 @@ void choose_reduction(const PairsProblem& options, all_pairs::Problem& problem) 
 all_pairs::Problem all_pairs::checked(const Array& a, const Array& b, const PairsProblem& wanted) {
   const core::DefaultFloatEnvironment environment;
   PairsProblem options = wanted;
-  if (is_integer(a.type()) && !options.formula) {
+  if ((is_integer(a.type()) || options.complex) && !options.formula) {
     if (!options.of_y.empty() || !options.parameters.empty())
       refuse("parameters and further inputs of y are those of a formula, and there is none");
     options.formula = formula_of(options);
@@ -231,6 +234,9 @@ all_pairs::Problem all_pairs::checked(const Array& a, const Array& b, const Pair
   if (b.type() != type) refuse(fmt::format("A and B are of one type, but here of {} and {}", name_of(type), name_of(b.type())));
   if (options.components == 0 || options.components > kMaxComponents) {
     refuse(fmt::format("vectors have 1 to {} components, not {}", kMaxComponents, options.components));
+  }
+  if (options.complex && (options.components != 2 || is_integer(type))) {
+    refuse(fmt::format("complex numbers are vectors of two floating-point numbers, not of {} {}", options.components, name_of(type)));
   }
   if (options.combine && options.reduction != PairReduction::sum) refuse("an operator takes the place of a reduction: leave that out");
   const DType computed = formula::dtype_of(formula::scalar_of(type));
@@ -242,8 +248,6 @@ all_pairs::Problem all_pairs::checked(const Array& a, const Array& b, const Pair
   problem.own_stored = type;
   if (options.formula) {
     for (const FormulaInput& input : inputs_of_y(options)) {
-      if (input.complex)
-        throw Error(ErrorKind::usage, fmt::format("the input '{}' of pairs is complex: give its parts as a vector of two", input.name));
       if (input.vector && input.array.rank() == 0)
         refuse(fmt::format("the input '{}' is said to be of vectors, but has no axis", input.name));
       const std::uint64_t each = components_of(input);
@@ -330,6 +334,15 @@ PairsResult pairs(const Array& a, const Array& b, const PairsProblem& wanted, co
   }
   return result;
 }
+
+PairsResult pairs(const ComplexArray& a, const ComplexArray& b, const PairsProblem& problem, const Options& options) {
+  PairsProblem of_complex = problem;
+  of_complex.components = 2;
+  of_complex.complex = true;
+  return pairs(a.parts(), b.parts(), of_complex, options);
+}
+
+bool pairs_give_complex(const Array& a, const Array& b, const PairsProblem& problem) { return all_pairs::checked(a, b, problem).complex; }
 
 Array array_of(const PairsResult& result) noexcept {
   return std::visit([](const auto& values) { return Array(values); }, result);

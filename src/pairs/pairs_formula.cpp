@@ -19,7 +19,7 @@ std::vector<FormulaInput> inputs_of_y(const PairsProblem& options) {
   return inputs;
 }
 
-std::uint64_t components_of(const FormulaInput& input) { return input.vector ? input.array.shape().back() : 1; }
+std::uint64_t components_of(const FormulaInput& input) { return input.vector || input.complex ? input.array.shape().back() : 1; }
 
 Error refused(const PairsProblem& options, std::string_view message) {
   return {ErrorKind::usage, fmt::format("{}: {}", options.formula->to_string().substr(0, 200), message)};
@@ -29,12 +29,13 @@ PairFormula bind(const PairsProblem& options, DType type, std::optional<DType> w
   const formula::Tree& tree = options.formula->tree();
   // Vectors also where they have one component: `sqdist(a, b)` is meant for any number of them, and a tuple of one is a number.
   const auto components = static_cast<std::uint32_t>(options.components);
-  std::vector<formula::InputType> types = {{"a", type, components, true}, {"b", type, components, true}};
+  std::vector<formula::InputType> types;
+  for (const char* name : {"a", "b"}) types.push_back({name, type, components, !options.complex, {}, options.complex});
   std::vector<std::uint32_t> begin = {0, 0};
   std::uint32_t end = components;
   for (const FormulaInput& input : inputs_of_y(options)) {
     const auto count = static_cast<std::uint32_t>(components_of(input));
-    types.push_back({input.name, type, count, input.vector});
+    types.push_back({input.name, type, count, input.vector, {}, input.complex});
     begin.push_back(end);
     end += count;
   }
@@ -67,24 +68,46 @@ DType value_type(const Problem& problem) noexcept {
   return formula::dtype_of(program.nodes[program.results[0]].type);
 }
 
-Formula formula_of(const PairsProblem& options) {
+namespace {
+
+std::string text_of_complex(PairFunction f) {
+  switch (f) {
+    case PairFunction::product:
+      return "a*b";
+    case PairFunction::difference:
+      return "a - b";
+    case PairFunction::absdiff:
+      return "abs(a - b)";
+    case PairFunction::sqdist:
+      return "abs2(a - b)";
+    default:
+      throw Error(ErrorKind::usage,
+                  fmt::format("{} takes no complex numbers: write a formula, with abs2(a - b) for the squared distance", name_of(f)));
+  }
+}
+
+std::string text_of_vectors(const PairsProblem& options) {
   std::string text;
   switch (options.f) {
     case PairFunction::product:
-      text = "dot(a, b)";
-      break;
+      return "dot(a, b)";
     case PairFunction::sqdist:
-      text = "sqdist(a, b)";
-      break;
+      return "sqdist(a, b)";
     case PairFunction::difference:
     case PairFunction::absdiff:
       for (std::uint64_t d = 0; d < options.components; ++d) {
         text += fmt::format("{}{}(a[{}] - b[{}])", d == 0 ? "" : " + ", options.f == PairFunction::absdiff ? "abs" : "", d, d);
       }
-      break;
+      return text;
     default:
       throw Error(ErrorKind::usage, fmt::format("{} of integers is no integer: convert A and B, or write a formula", name_of(options.f)));
   }
+}
+
+}  // namespace
+
+Formula formula_of(const PairsProblem& options) {
+  const std::string text = options.complex ? text_of_complex(options.f) : text_of_vectors(options);
   return Formula(options.weights ? fmt::format("w*({})", text) : text);
 }
 
@@ -104,7 +127,7 @@ bool same_operations(const PairFormula& a, const PairFormula& b) {
 }  // namespace
 
 std::optional<PairFunction> named_by(const PairsProblem& options, DType type, const PairFormula& formula) {
-  if (is_integer(type) || !formula.program.parameters.empty()) return std::nullopt;
+  if (is_integer(type) || options.complex || !formula.program.parameters.empty()) return std::nullopt;
   PairsProblem named = options;
   if (!named.weights && named.of_y.size() == 1) named.weights = named.of_y[0].array;  // by whatever name
   if (named.of_y.size() > (options.weights ? 0u : 1u) || (named.of_y.size() == 1 && components_of(named.of_y[0]) != 1)) return std::nullopt;

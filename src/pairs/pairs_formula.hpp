@@ -47,7 +47,8 @@ std::vector<Capability> needs_of(const formula::Program& program);
 
 /// The type of f's value; of several the first.
 DType value_type(const Problem& problem) noexcept;
-/// The named function of `options` as a formula, for integers. @throws Error (usage) where it computes in floating point.
+/// The named function of `options` as a formula, for integers and complex numbers. @throws Error (usage) where it computes in floating
+/// point.
 Formula formula_of(const PairsProblem& options);
 
 /// The function that a formula of floating-point numbers is, operation by operation: `dot(a, b)` is product, `w*sqdist(a, b)` is sqdist

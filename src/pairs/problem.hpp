@@ -35,6 +35,7 @@ struct Problem {
   std::uint32_t results = 1;                        ///< numbers of C for each x
   std::uint64_t first = 0;                          ///< number of the first x, for errors
   bool may_fail = false;                            ///< an operation of f or of the reduction
+  bool complex = false;                             ///< the two numbers of C for each x are parts of a complex one
 
   bool weighted() const noexcept { return extras != 0 && formula == nullptr; }
   bool greatest() const noexcept { return reduction == PairReduction::max || reduction == PairReduction::argmax; }

@@ -153,6 +153,32 @@ class Pairs(Case):
         found = self.json("pairs", "h.npy", "h.npy", "--f", "difference", "--reduce", "max")
         self.assertEqual((found["dtype"], [value["value"] for value in found["values"]]), ("float32", [2.5, 0]))
 
+    def test_complex_numbers(self):
+        """Printed as Python writes them, kept in files of complex numbers, refused where they have no order."""
+        def write(name, kind, numbers):
+            parts = [part for z in numbers for part in (z.real, z.imag)]
+            self.write(name, npy(header("'<c%d'" % (8 if kind == "f" else 16), "(%d,)" % len(numbers)), struct.pack("<%d%s" % (len(parts), kind), *parts)))
+        z, u, third = [1 + 2j, 3 - 1j], [2 + 1j, 1 - 1j, 0.5j], [1j, 2, -1]
+        for kind, name in (("f", "complex64"), ("d", "complex128")):
+            write("z.npy", kind, z), write("u.npy", kind, u), write("q.npy", kind, third)
+            sums = [sum(a * b for b in u) for a in z]
+            self.assertEqual([complex(text) for text in self.succeed("pairs", "z.npy", "u.npy").split()], sums)
+            self.assertEqual(self.succeed("pairs", "z.npy", "u.npy", "--csv"), "x,value\n0,2+6.5j\n1,9.5-1.5j\n")
+            found = self.json("pairs", "z.npy", "u.npy", "--accuracy", "exact")
+            self.assertEqual((found["dtype"], [complex(v["real"]["value"], v["imag"]["value"]) for v in found["values"]]), (name, sums))
+            self.succeed("pairs", "z.npy", "u.npy", "--formula", "a*conj(b)*q", "--of-y", "q=q.npy", "-o", "c.npy")
+            self.assertEqual([complex(text) for text in self.succeed("pairs", "c.npy", "q.npy", "--formula", "a", "--reduce", "product").split()],
+                             [sum(a * b.conjugate() * c for b, c in zip(u, third)) ** 3 for a in z])
+            self.assertEqual(self.succeed("pairs", "z.npy", "u.npy", "--f", "sqdist", "--reduce", "argmin").split(), ["0", "1"])
+            self.assertEqual(self.succeed("pairs", "z.npy", "u.npy", "--combine", "a*b", "--finish", "abs2(a)").split(), ["312.5", "2500"])
+            for part in "12":
+                self.succeed("pairs", "z.npy", "u.npy", "--part", part + "/2", "--partial", part + ".part")
+            self.assertEqual(self.succeed("merge", "1.part", "2.part"), self.succeed("pairs", "z.npy", "u.npy"))
+            self.assertIn("gives complex ones: write real(...)", self.refuse("pairs", "z.npy", "u.npy", "--reduce", "min"))
+            self.assertIn("abs2(a - b)", self.refuse("pairs", "z.npy", "u.npy", "--f", "gaussian"))
+            self.array("w.npy", [1, 2, 3], kind)
+            self.assertIn("z.npy has complex numbers, w.npy has not", self.refuse("pairs", "z.npy", "w.npy"))
+
     def test_interrupted(self):
         self.array("a.npy", [0.5] * 300000, "f")
         process = subprocess.Popen([PROGRAM, "pairs", "a.npy", "a.npy", "--device", "cpu", "--accuracy", "exact", "-o", "c.npy"],

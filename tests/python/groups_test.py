@@ -220,6 +220,28 @@ class Pairs(unittest.TestCase):
             with self.assertRaises(samesum.SamesumError):
                 wrong()
 
+    def test_complex_pairs(self):
+        rng = np.random.default_rng(7)
+        for kind in (np.complex64, np.complex128):
+            a, b, q = ((rng.integers(-9, 9, n) + 1j * rng.integers(-9, 9, n)).astype(kind) for n in (13, 4, 4))
+            for accuracy in ("exact", "fast", "compensated"):
+                found = samesum.pairs(a, b, accuracy=accuracy)
+                self.assertEqual((found.dtype, found.tolist()), (kind, (a[:, None] * b).sum(1).tolist()))
+            self.assertEqual(samesum.pairs(a, b, reduction="product").tolist(), (a[:, None] * b).prod(1).tolist())
+            self.assertEqual(samesum.pairs(a, b, "sqdist", "argmin").tolist(), (abs(a[:, None] - b) ** 2).argmin(1).tolist())
+            self.assertEqual(samesum.pairs(a, b, "a*conj(b)*q", inputs={"q": q}).tolist(), (a[:, None] * b.conj() * q).sum(1).tolist())
+            self.assertEqual(samesum.pairs(a, b, "a - b", combine="a + b", finish="abs2(a)").tolist(), (abs((a[:, None] - b).sum(1)) ** 2).round().tolist())
+            plan = samesum.Plan.pairs(a, b, accuracy="fast")
+            plan.enqueue(a, b)
+            self.assertEqual(plan.result().tolist(), (a[:, None] * b).sum(1).tolist())
+            product = samesum.map("x*conj(y)", x=b, y=q)
+            self.assertEqual((product.dtype, product.tolist()), (kind, (b * q.conj()).tolist()))
+            self.assertEqual(samesum.reduce(b, "a*b"), complex(b.prod()))
+            self.assertEqual(samesum.sum_map("abs2(x)", x=b), float((abs(b) ** 2).sum().round()))
+            for wrong in (lambda: samesum.pairs(a, b, "dot(a, b)"), lambda: samesum.pairs(a, b, reduction="min"), lambda: samesum.pairs(a, b.real)):
+                with self.assertRaises(samesum.SamesumError):
+                    wrong()
+
     def test_pairs(self):
         rng = np.random.default_rng(6)
         a, b = rng.integers(-9, 9, (13, 3)).astype(float), rng.integers(-9, 9, (17, 3)).astype(float)

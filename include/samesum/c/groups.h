@@ -114,8 +114,9 @@ typedef struct samesum_pairs_problem {
   size_t input_count;
   const samesum_operator* by; /* in place of `reduction`, or NULL */
   uint32_t k;                 /* of "smallest" and "argsmallest": 1 to 128; 0: one */
+  uint64_t complex_numbers;   /* 1: the vectors of A and B, of two components, are complex numbers, and so are a and b in formulas */
 } samesum_pairs_problem;
-/* `to`: one result for each x, or `k`, or as many as a formula or an operator gives. They are of the type of A and B, of 16-bit floats
+/* `to`: one result for each x, or `k`, or as many as a formula or an operator gives: of complex numbers both parts. They are of the type of A and B, of 16-bit floats
  * float32, of integers int64 (uint64 of uint64) or what a formula gives, or int64 if they are indices; of an operator what that gives.
  */
 SAMESUM_C_API samesum_status samesum_pairs(const samesum_array* a, const samesum_array* b, const samesum_pairs_problem* problem,

@@ -173,8 +173,18 @@ Texts texts_of(const PairsProblem& options, std::span<const Scalar> values) {
   return texts;
 }
 
+// An operator of elements as f gives them: the user's, or a product of complex numbers, whose parts are not reduced by themselves.
+std::optional<Operator> operator_of_elements(const PairsProblem& options, bool complex_values) {
+  if (options.combine || !complex_values || options.reduction == PairReduction::sum) return options.combine;
+  if (options.reduction != PairReduction::product) {
+    throw Error(ErrorKind::usage, fmt::format("{} takes an f that gives real numbers, and this one gives complex ones: write real(...), "
+                                              "imag(...) or abs2(...)",
+                                              name_of(options.reduction)));
+  }
+  return Operator(Formula("a*b"), {real(1), real(0)});
+}
+
 Operator operator_of(const PairsProblem& options, std::span<const Scalar> values) {
-  if (options.combine) return *options.combine;
   const Texts texts = texts_of(options, values);
   Operator op(Formula(texts.combine, FormulaMath::fixed), texts.identity);
   op.finish.emplace(texts.finish, FormulaMath::fixed);
@@ -188,10 +198,10 @@ formula::Program resolve_lift(const std::string& text, std::span<const Scalar> v
   return formula::resolve(Formula(text).tree(), std::span<const formula::InputType>(inputs), {});
 }
 
-std::vector<DType> elements_of(const PairsProblem& options, std::span<const Scalar> values) {
+std::vector<DType> elements_of(const PairsProblem& options, std::span<const Scalar> values, bool as_given) {
   std::vector<DType> types;
   const auto add = [&](Scalar type) { types.push_back(formula::dtype_of(type)); };
-  if (options.combine) {
+  if (as_given) {
     for (const Scalar type : values) add(type);
   } else {
     const formula::Program lift = resolve_lift(texts_of(options, values).lift, values);
@@ -218,14 +228,19 @@ std::string own_lift(std::span<const Scalar> values, std::span<const Scalar> typ
 
 }  // namespace
 
-Nodes::Nodes(const PairsProblem& options, std::span<const Scalar> values)
-    : op(operator_of(options, values)),
-      bound(op, elements_of(options, values)),
-      lift(resolve_lift(options.combine ? own_lift(values, bound.types()) : texts_of(options, values).lift, values)),
+Nodes::Nodes(const PairsProblem& options, std::span<const Scalar> values, bool complex_values)
+    : Nodes(options, values, complex_values, operator_of_elements(options, complex_values)) {}
+
+Nodes::Nodes(const PairsProblem& options, std::span<const Scalar> values, bool complex_values, const std::optional<Operator>& of_elements)
+    : op(of_elements ? *of_elements : operator_of(options, values)),
+      bound(op, elements_of(options, values, of_elements.has_value()), {.complex = complex_values && of_elements}),
+      lift(resolve_lift(of_elements ? own_lift(values, bound.types()) : texts_of(options, values).lift, values)),
       own(options.combine.has_value()),
+      complex(options.combine && options.combine->finish ? false : complex_values),
       name(own ? "operator" : name_of(options.reduction)) {
   if (op.finish) {
     finish = bound.resolved(*op.finish);
+    complex |= finish.complex;
     for (const formula::InputComponent& input : finish.inputs) {
       if (input.input == 1) throw Error(ErrorKind::usage, "the formula behind a reduction has one operand, the result, called a");
     }
