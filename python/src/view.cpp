@@ -19,6 +19,14 @@ namespace {
 PyObject* ndarray = nullptr;       // numpy's class
 PyObject* single_times = nullptr;  // those of single dates and durations, as a tuple
 
+/// A function of samesum._arrays, which is kept, as an import takes half a microsecond. Not loaded before: it imports this module.
+nb::object of_arrays(const char* name) {
+  static std::atomic<PyObject*> known = nullptr;
+  PyObject* module = known;
+  if (module == nullptr) known = module = nb::module_::import_("samesum._arrays").release().ptr();
+  return nb::handle(module).attr(name);
+}
+
 /// Whether the object is an array of numpy itself, no masked one or other subclass.
 bool is_ndarray(nb::handle object) { return reinterpret_cast<PyObject*>(Py_TYPE(object.ptr())) == ndarray; }
 
@@ -61,7 +69,7 @@ View::View(nb::handle object, bool written) {
   if (take_buffer(object, false, written) || (!written && take_floats(object)) || take_torch(object) || take_cuda(object)) return;
   if (!written && take_dlpack(object)) return;
   if (written) throw nb::type_error("samesum: out has to be a writable array of numpy, or one on a GPU");
-  const nb::object found = nb::module_::import_("samesum._arrays").attr("as_buffer")(object);
+  const nb::object found = of_arrays("as_buffer")(object);
   missing_ = nb::cast<bool>(found[2]);
   if (!take_buffer(found[0], nb::cast<bool>(found[1])) && !take_cuda(found[0])) {
     throw nb::type_error("samesum: these elements are no numbers that samesum knows");
@@ -198,7 +206,7 @@ bool View::take_torch(nb::handle object) {
     known = type = nb::object(nb::handle(torch).attr("Tensor")).release().ptr();
   }
   if (reinterpret_cast<PyObject*>(Py_TYPE(object.ptr())) != type || !nb::cast<bool>(object.attr("is_cuda"))) return false;
-  const nb::object memory = nb::module_::import_("samesum._arrays").attr("torch_memory")(object);
+  const nb::object memory = of_arrays("torch_memory")(object);
   if (memory.is_none()) return false;
   const std::string name = nb::cast<std::string>(memory[1]);
   complex_ = name == "complex64" || name == "complex128";
@@ -249,14 +257,13 @@ bool View::take_cuda(nb::handle object) {
   const auto address = nb::cast<std::uintptr_t>(interface["data"][0]);
   keep_ = nb::borrow(object);
   const nb::object stream = nb::borrow(interface.get("stream", nb::none()));
-  take_memory(address, std::move(shape), std::move(strides),
-              [&] { return nb::object(nb::module_::import_("samesum._arrays").attr("cuda_place")(object, stream)); });
+  take_memory(address, std::move(shape), std::move(strides), [&] { return nb::object(of_arrays("cuda_place")(object, stream)); });
   return true;
 }
 
 bool View::take_dlpack(nb::handle object) {
   if (!is_dlpack_of_cuda(object)) return false;
-  nb::object place = nb::module_::import_("samesum._arrays").attr("cuda_place")(object, nb::none());
+  nb::object place = of_arrays("cuda_place")(object, nb::none());
   const std::uintptr_t stream = nb::cast<std::uintptr_t>(place[0]);
   tensor_ = std::make_unique<Tensor>(object, nb::int_(stream == 0 ? 1 : stream));  // the protocol's number of the default stream
   const Tensor::Shown& shown = tensor_->shown();
