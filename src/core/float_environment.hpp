@@ -120,9 +120,9 @@ class AnyDenormals {
 #endif
 };
 
-/// Whether this thread has rounded since construction, by IEEE 754's inexact flag, which costs nothing. Requires a DefaultFloatEnvironment.
-/// It covers what is loaded from memory, computed and stored between construction and rounded(): the compiler does not move loads and
-/// stores across either.
+/// Whether this thread has rounded since construction, by IEEE 754's inexact flag, which costs nothing; or has rounded a result that is
+/// denormal or zero, by the underflow flag. Requires a DefaultFloatEnvironment. It covers what is loaded from memory, computed and stored
+/// between construction and the question: the compiler does not move loads and stores across either.
 class RoundingWatch {
  public:
 #if defined(__SSE2__)
@@ -130,23 +130,32 @@ class RoundingWatch {
     _mm_setcsr(DefaultFloatEnvironment::kDefault);
     std::atomic_signal_fence(std::memory_order_seq_cst);
   }
-  bool rounded() const noexcept {
-    std::atomic_signal_fence(std::memory_order_seq_cst);
-    return (_mm_getcsr() & _MM_EXCEPT_INEXACT) != 0;
-  }
+  bool rounded() const noexcept { return flag(_MM_EXCEPT_INEXACT); }
+  bool underflowed() const noexcept { return flag(_MM_EXCEPT_UNDERFLOW); }
 #else
   RoundingWatch() noexcept {
-    std::feclearexcept(FE_INEXACT);
+    std::feclearexcept(FE_INEXACT | FE_UNDERFLOW);
     std::atomic_signal_fence(std::memory_order_seq_cst);
   }
-  bool rounded() const noexcept {
-    std::atomic_signal_fence(std::memory_order_seq_cst);
-    return std::fetestexcept(FE_INEXACT) != 0;
-  }
+  bool rounded() const noexcept { return flag(FE_INEXACT); }
+  bool underflowed() const noexcept { return flag(FE_UNDERFLOW); }
 #endif
 
-  /// Whether it works: not on emulators that do not implement the flag, such as Valgrind.
+  /// Whether it works: not on emulators that do not implement the flags, such as Valgrind.
   static bool works() noexcept;
+
+ private:
+#if defined(__SSE2__)
+  static bool flag(unsigned exception) noexcept {
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    return (_mm_getcsr() & exception) != 0;
+  }
+#else
+  static bool flag(int exception) noexcept {
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    return std::fetestexcept(exception) != 0;
+  }
+#endif
 };
 
 }  // namespace samesum::core

@@ -31,23 +31,27 @@ struct WatchedSums {
   void flush(int parts, Accumulator& total) noexcept;
 };
 
+/// Magnitudes by the upper 32 bits of their encoding: lowest <= bits < end; and zeros, where `zeros` is set.
+struct Bounds {
+  std::int32_t lowest = 0;
+  std::int32_t end = 0;
+  bool zeros = false;  ///< look at whole encodings, which tells zeros from the smallest numbers, at some cost
+};
+
 /// How elements are split so that sums of them in registers are exact, and for which elements that holds.
 ///
 /// A running sum starts at an anchor 1.5·2^k and stays in its binade, where doubles are the multiples of 2^(k-52). Of each element it
 /// takes the nearest such multiple; what is left, which is exact, goes to the next sum, whose anchor lies lower; the last one takes all
 /// that is left. As the sums of one slice share their spacing, they add up as integers.
 /// Reference: Demmel and Nguyen, Fast Reproducible Floating-Point Summation (ARITH 2013), who round the last rest away.
-struct Window {
+struct Window : Bounds {  // for which it holds
   static constexpr int kMaxSlices = 3;
   static constexpr int kScaleBits = 64;
   static constexpr double kScale = 0x1p-64;
 
-  int slices = 0;           ///< sums that an element is split over; 0: no window yet
-  bool zeros = false;       ///< look at whole encodings, which tells zeros from the smallest numbers, at some cost
-  bool rounds = false;      ///< takes any lesser magnitudes too, and rounds them: each is off by a spacing of the last slice at most
-  bool scales = false;      ///< takes elements times kScale, in which the greatest leave room for sums; it loses the least, so it `rounds`
-  std::int32_t lowest = 0;  ///< magnitudes for which it holds, by the upper bits of their encoding: lowest <= bits < end;
-  std::int32_t end = 0;     ///< and zeros, where `zeros` is set
+  int slices = 0;       ///< sums that an element is split over; 0: no window yet
+  bool rounds = false;  ///< takes any lesser magnitudes too, and rounds them: each is off by a spacing of the last slice at most
+  bool scales = false;  ///< takes elements times kScale, in which the greatest leave room for sums; it loses the least, so it `rounds`
   std::array<double, kMaxSlices> anchors{};
   std::array<int, kMaxSlices> positions{};  ///< of each slice's spacing, for Accumulator::add_scaled
 };

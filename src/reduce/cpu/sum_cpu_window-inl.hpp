@@ -67,7 +67,14 @@ struct Format<double> {
 constexpr int kMinSlices = 2;
 constexpr int kMaxSlices = Window::kMaxSlices;
 
-// Do the magnitudes of a block lie within the window? This looks at their uppermost bits only, two vectors at a time, and so takes a
+// Where the magnitudes of a block lie; each is the upper bits, less one, of an element that is no zero.
+struct Range {
+  std::uint32_t lowest;  // all ones if there are only zeros
+  std::int32_t highest;  // -1 if there are only zeros
+  bool zeros;
+};
+
+// Do the magnitudes of a block lie within bounds? This looks at their uppermost bits only, two vectors at a time, and so takes a
 // zero for any of the smallest numbers.
 template <class T>
 class FastCheck {
@@ -86,9 +93,9 @@ class FastCheck {
       max_ = hn::Max(max_, keys);
     }
   }
-  HWY_INLINE bool within(const Window& window) const {
-    const auto lowest = hn::Set(d_, static_cast<Key>(window.lowest >> Format<T>::kKeyShift));
-    const auto end = hn::Set(d_, static_cast<Key>(window.end >> Format<T>::kKeyShift));
+  HWY_INLINE bool within(const Bounds& bounds) const {
+    const auto lowest = hn::Set(d_, static_cast<Key>(bounds.lowest >> Format<T>::kKeyShift));
+    const auto end = hn::Set(d_, static_cast<Key>(bounds.end >> Format<T>::kKeyShift));
     return hn::AllTrue(d_, hn::And(hn::Eq(hn::Max(min_, lowest), min_), hn::Lt(max_, end)));
   }
 
@@ -108,16 +115,25 @@ class WholeCheck {
  public:
   HWY_INLINE WholeCheck() : min_(hn::Set(unsigned_, ~std::uint32_t{0})), max_(hn::Set(signed_, -1)) {}
   HWY_INLINE void look_at(const std::byte* unit) {
-    for (std::size_t offset = 0; offset < kUnitBytes; offset += kVectorBytes) {
-      const auto magnitude = hn::And(load(d_, unit + offset), hn::Set(d_, ~Bits{0} >> 1));
-      const auto less_one = hn::Add(magnitude, hn::Set(d_, ~Bits{0}));
-      min_ = hn::Min(min_, hn::BitCast(unsigned_, less_one));
-      max_ = hn::Max(max_, hn::BitCast(signed_, less_one));
-    }
+    for (std::size_t offset = 0; offset < kUnitBytes; offset += kVectorBytes) look_at_one(load(d_, unit + offset));
   }
-  HWY_INLINE bool within(const Window& window) const {
-    const auto lowest = hn::Set(unsigned_, static_cast<std::uint32_t>(window.lowest));
-    const auto end = hn::Set(signed_, window.end - 1);
+  template <class V>
+  HWY_INLINE void look_at_one(V elements) {
+    const auto magnitude = hn::And(hn::BitCast(d_, elements), hn::Set(d_, ~Bits{0} >> 1));
+    const auto less_one = hn::Add(magnitude, hn::Set(d_, ~Bits{0}));
+    min_ = hn::Min(min_, hn::BitCast(unsigned_, less_one));
+    max_ = hn::Max(max_, hn::BitCast(signed_, less_one));
+  }
+  // But for whether there are zeros.
+  Range range() const {
+    if constexpr (sizeof(T) == 4) return {hn::GetLane(hn::MinOfLanes(unsigned_, min_)), hn::GetLane(hn::MaxOfLanes(signed_, max_)), false};
+    const auto lowest = hn::OddEven(min_, hn::Set(unsigned_, ~std::uint32_t{0}));
+    const auto highest = hn::OddEven(max_, hn::Set(signed_, -1));
+    return {hn::GetLane(hn::MinOfLanes(unsigned_, lowest)), hn::GetLane(hn::MaxOfLanes(signed_, highest)), false};
+  }
+  HWY_INLINE bool within(const Bounds& bounds) const {
+    const auto lowest = hn::Set(unsigned_, static_cast<std::uint32_t>(bounds.lowest));
+    const auto end = hn::Set(signed_, bounds.end - 1);
     const auto low_enough = hn::BitCast(signed_, hn::VecFromMask(unsigned_, hn::Eq(hn::Max(min_, lowest), min_)));
     const auto both = hn::And(hn::VecFromMask(signed_, hn::Lt(max_, end)), low_enough);
     if constexpr (sizeof(T) == 4) return hn::AllTrue(signed_, hn::MaskFromVec(both));
@@ -133,36 +149,19 @@ class WholeCheck {
   hn::Vec<Signed> max_;
 };
 
-// Where the magnitudes of a block lie; each is the upper bits, less one, of an element that is no zero.
-struct Range {
-  std::uint32_t lowest;  // all ones if there are only zeros
-  std::int32_t highest;  // -1 if there are only zeros
-  bool zeros;
-};
-
 template <class T>
 Range find_range(const std::byte* block, std::size_t count) {
-  using Bits = typename Format<T>::Bits;
-  const hn::ScalableTag<Bits> d;
-  const hn::Repartition<std::uint32_t, decltype(d)> unsigned32;
-  const hn::Repartition<std::int32_t, decltype(d)> signed32;
-  auto lowest = hn::Set(unsigned32, ~std::uint32_t{0});
-  auto highest = hn::Set(signed32, -1);
-  auto zero = hn::Zero(unsigned32);
+  const hn::Repartition<typename Format<T>::Bits, Doubles> d;
+  WholeCheck<T> check;
+  auto zeros = hn::Eq(hn::Zero(d), hn::Set(d, 1));  // none
   for (std::size_t i = 0; i < count; i += hn::MaxLanes(d)) {
-    const auto magnitude = hn::And(load(d, block + i * sizeof(T)), hn::Set(d, ~Bits{0} >> 1));
-    const auto less_one = hn::BitCast(unsigned32, hn::Add(magnitude, hn::Set(d, ~Bits{0})));
-    lowest = hn::Min(lowest, less_one);
-    highest = hn::Max(highest, hn::BitCast(signed32, less_one));
-    zero = hn::Max(zero, less_one);
+    const auto bits = load(d, block + i * sizeof(T));
+    check.look_at_one(bits);
+    zeros = hn::Or(zeros, hn::Eq(hn::Add(bits, bits), hn::Zero(d)));
   }
-  if constexpr (sizeof(T) == 8) {
-    lowest = hn::OddEven(lowest, hn::Set(unsigned32, ~std::uint32_t{0}));
-    highest = hn::OddEven(highest, hn::Set(signed32, -1));
-    zero = hn::OddEven(zero, hn::Zero(unsigned32));
-  }
-  return {hn::GetLane(hn::MinOfLanes(unsigned32, lowest)), hn::GetLane(hn::MaxOfLanes(signed32, highest)),
-          hn::GetLane(hn::MaxOfLanes(unsigned32, zero)) == ~std::uint32_t{0}};
+  Range range = check.range();
+  range.zeros = !hn::AllFalse(d, zeros);
+  return range;
 }
 
 // The window of `slices` slices for elements below 2^end.

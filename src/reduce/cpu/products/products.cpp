@@ -185,22 +185,29 @@ void PartialProducts::note_any(const T* a, const T* b, std::size_t count) {
 template void PartialProducts::note_any(const float* a, const float* b, std::size_t count);
 template void PartialProducts::note_any(const double* a, const double* b, std::size_t count);
 
-void PartialProducts::flush_lanes() noexcept {
-  for (std::size_t slice = 0; slice < lanes.size(); ++slice) {
+void ProductWindow::set_anchors(int slices_wanted, int exponent, int distance) noexcept {
+  slices = slices_wanted;
+  for (int slice = 0; slice < slices; ++slice, exponent -= distance) {
+    anchors[slice] = std::ldexp(1.5, exponent);
+    positions[slice] = exponent - 52 + ProductAccumulator::kUnit;
+  }
+}
+
+void ProductWindow::flush(ProductAccumulator& total) noexcept {
+  for (int slice = 0; slice < slices; ++slice) {
     Int128 sum = 0;
     for (std::int64_t& lane : lanes[slice]) {
       sum += lane;
       lane = 0;
     }
-    if (sum != 0) add_wide(total, sum, window.positions[slice]);
+    if (sum != 0) add_wide(total, sum, positions[slice]);
   }
   blocks = 0;
 }
 
-void PartialProducts::leave_window() noexcept {
-  window = {};
-  last_blocks_to_bins = std::clamp(2 * last_blocks_to_bins, 1, 64);
-  blocks_to_bins = last_blocks_to_bins - 1;
+void ProductWindow::leave() noexcept {
+  last_blocks_to_skip = std::clamp(2 * last_blocks_to_skip, 1, 64);
+  blocks_to_skip = last_blocks_to_skip - 1;
 }
 
 void FusedSums::flush() noexcept {
@@ -220,7 +227,8 @@ void PartialProducts::flush_bins() noexcept {
 }
 
 const ProductAccumulator& PartialProducts::finish() noexcept {
-  flush_lanes();
+  narrow.flush(total);
+  wide.flush(total);
   flush_bins();
   add_sum(total, rounded.finish());
   add_sum(total, lost.finish());

@@ -16,34 +16,37 @@ namespace samesum::statistics {
 
 __extension__ typedef __int128 Int128;  // no standard name for it
 
-/// How products of floats are split over two running sums of doubles, and for which factors both are exact. A product has 48 bits, so
-/// one sum would hold but few of them exactly; of two, the first takes the nearest multiple of its spacing, the second what is left.
-/// The anchors are those of the sum's windows (reduce/cpu/sum_cpu_partial.hpp). Magnitudes are bits of floats without the sign.
-///
-/// A product of doubles has 106 bits: it is split over three sums, and the window is one of rounded products. Their magnitudes are the
-/// upper 32 bits without the sign.
+/// Running sums of products in registers, for blocks whose products lie in a window, where all of these sums are exact. The first sum takes
+/// of a product the nearest multiple of its spacing, the next what is left, and so on; the anchors are those of the sum's windows
+/// (reduce/cpu/sum_cpu_partial.hpp). A product of floats has 48 bits and is one double; a product of doubles has 106 and is two.
 struct ProductWindow {
-  std::uint32_t a_lowest = 1, a_end = 0;  ///< for zeros, and magnitudes in [lowest, end) of the first factors: none yet; or of products
-  std::uint32_t b_lowest = 1, b_end = 0;  ///< and of the second
-  std::array<double, 3> anchors{};
-  std::array<int, 3> positions{};  ///< of each sum's spacing, for ProductAccumulator::add_scaled
+  static constexpr int kMaxLanes = 8;
+  static constexpr int kMaxSlices = 4;
+  static constexpr int kMaxBlocks = 64;  ///< that `lanes` has room for
+
+  reduction::Bounds first, second;  ///< of the factors, if they are floats; else `first` alone, of the rounded products
+  int slices = 0;                   ///< sums that a product is split over; 0: no window yet
+  std::array<double, kMaxSlices> anchors{};
+  std::array<int, kMaxSlices> positions{};  ///< of each sum's spacing, for ProductAccumulator::add_scaled
+  alignas(64) std::array<std::array<std::int64_t, kMaxLanes>, kMaxSlices> lanes{};
+  int blocks = 0;               ///< in `lanes`
+  int blocks_to_skip = 0;       ///< blocks to come that are not tried in this window,
+  int last_blocks_to_skip = 0;  ///< and how many were not the last time
+
+  /// The exponents of the anchors: the first one's, and how much lower each next one lies. The sums must be empty.
+  void set_anchors(int slices_wanted, int exponent, int distance) noexcept;
+  void flush(ProductAccumulator& total) noexcept;
+  /// Notes that a block does not fit: those to come are likely to be like it.
+  void leave() noexcept;
 };
 
 /// What one thread adds its products to.
 struct PartialProducts {
-  static constexpr int kMaxLanes = 8;
-  static constexpr int kMaxBlocks = 64;  ///< that `lanes` has room for
-
   ProductAccumulator total;  ///< of finite products; counts nothing but what add_counts() is given
   bool any = false;          ///< product is known to be there that is neither -0.0 nor NaN
 
-  ProductWindow window;
-  alignas(64) std::array<std::array<std::int64_t, kMaxLanes>, 3> lanes{};
-  int blocks = 0;          ///< in `lanes`
-  int blocks_to_bins = 0;  ///< blocks to come that are not tried in a window,
-  int last_blocks_to_bins = 0;
-
-  reduction::PartialSum<double> rounded, lost;  ///< products of doubles that have no window, and what rounding lost of them
+  ProductWindow narrow, wide;                   ///< the second has a sum more, and takes what the first does not hold
+  reduction::PartialSum<double> rounded, lost;  ///< products that have no window, and what rounding lost of them
 
   std::vector<std::int64_t> bins;  ///< of floats: sums of products of mantissas, by the sum of their exponents
   std::vector<Int128> wide_bins;   ///< the same of doubles
@@ -52,9 +55,6 @@ struct PartialProducts {
   /// Keeps in `total` whether any of these products is neither -0.0 nor NaN.
   template <class T>
   void note_any(const T* a, const T* b, std::size_t count);
-  void flush_lanes() noexcept;
-  /// Notes that a block of products has no window: those to come are likely to be like it.
-  void leave_window() noexcept;
   void flush_bins() noexcept;
   /// The sum of all that was added, complete; may be called once.
   const ProductAccumulator& finish() noexcept;
@@ -74,7 +74,7 @@ void add_product_doubles(const double* a, const double* b, std::size_t count, Pa
 /// The sum, the sum of squares and the extremes of floats at once, in registers, while the exponents of a block span a narrow range.
 struct FusedSums {
   reduction::Window window;  ///< of the sum, and of the two for squares
-  alignas(64) std::array<std::array<std::int64_t, PartialProducts::kMaxLanes>, 3> lanes{};
+  alignas(64) std::array<std::array<std::int64_t, ProductWindow::kMaxLanes>, 3> lanes{};
   int blocks = 0;               ///< in `lanes`
   int blocks_to_skip = 0;       ///< that are not tried, as those before had no window,
   int last_blocks_to_skip = 0;  ///< and how many the last time

@@ -1,0 +1,144 @@
+// Sums of products in registers, and the windows in which they are exact. Included once for each instruction set.
+#if defined(SAMESUM_PRODUCT_WINDOW) == defined(HWY_TARGET_TOGGLE)
+#ifdef SAMESUM_PRODUCT_WINDOW
+#undef SAMESUM_PRODUCT_WINDOW
+#else
+#define SAMESUM_PRODUCT_WINDOW
+#endif
+
+#include "reduce/cpu/products/products.hpp"
+#include "reduce/cpu/sum_cpu_window-inl.hpp"
+
+#include <hwy/highway.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+
+HWY_BEFORE_NAMESPACE();
+namespace samesum::statistics {
+namespace HWY_NAMESPACE {
+#if HWY_TARGET != HWY_SCALAR
+
+namespace hn = hwy::HWY_NAMESPACE;
+namespace loops = reduction::HWY_NAMESPACE;
+
+using D = loops::Doubles;
+using V = hn::Vec<D>;
+constexpr std::size_t kLanes = loops::kLanes;
+constexpr std::size_t kChains = 2;  // of each sum
+static_assert(kLanes <= ProductWindow::kMaxLanes);
+
+template <class T>
+struct Format;
+
+template <>
+struct Format<float> {
+  static constexpr std::size_t kBlock = kProductBlock;
+  static constexpr int kHeadroom = std::countr_zero(kBlock / (kChains * kLanes));  // a running sum takes 2^kHeadroom numbers
+  static constexpr int kBits = 46;  // a product's last bit is 2^-kBits of the power of two that its factors' exponents add up to
+  static constexpr int kNarrow = 2, kWide = 3;  // sums
+};
+
+template <>
+struct Format<double> {
+  static constexpr std::size_t kBlock = 512;
+  static constexpr int kHeadroom = std::countr_zero(kBlock / (kChains * kLanes)) + 1;  // the second sum takes two numbers of each product
+  static constexpr int kBits = 105;
+  static constexpr int kNarrow = 3, kWide = 4;
+};
+
+// Makes the sums those for products from 2^lowest on and below 2^end, moving these apart as far as the sums allow; whether that is as far
+// as the bounds were. With more sums than the fewest, blocks to come may be greater as well as less, with the fewest they are less.
+template <class T>
+bool set_window(int slices, int& lowest, int& end, ProductWindow& window) {
+  using F = Format<T>;
+  constexpr int kDistance = 52 - F::kHeadroom;  // of the anchors, as for sums
+  static_assert((F::kNarrow - 1) * kDistance > F::kBits - 52 + F::kHeadroom + 1);
+  // The last sum's spacing is 2^(end + kHeadroom + 1 - (slices - 1) kDistance - 52), and products are multiples of 2^(lowest - kBits).
+  const int spare = (slices - 1) * kDistance + 52 - F::kHeadroom - 1 - F::kBits - (end - lowest);
+  if (spare < 0) return false;
+  const int above = slices == F::kNarrow ? std::min(spare, 2) : spare / 2;
+  const int first = end + above + F::kHeadroom + 1, last = first - (slices - 1) * kDistance;
+  if (first > 1022 || last < -1000) return false;
+  end += above;
+  lowest -= spare - above;
+  window.set_anchors(slices, first, kDistance);
+  return true;
+}
+
+template <int kSlices>
+class Sums {
+ public:
+  explicit HWY_INLINE Sums(const ProductWindow& window) {
+    loops::unrolled<kSlices>([&](auto slice) HWY_ATTR {
+      anchors_[slice] = hn::Set(D(), window.anchors[slice]);
+      loops::unrolled<kChains>([&](auto chain) HWY_ATTR { sums_[slice][chain] = anchors_[slice]; });
+    });
+  }
+  // Numbers of which the sums from the first to the last take all.
+  template <int kFirst, int kLast, std::size_t kChain>
+  HWY_INLINE void add(V part) {
+    loops::unrolled<kLast - kFirst>([&](auto n) HWY_ATTR {
+      V& running = sums_[kFirst + n][kChain];
+      const V sum = hn::Add(running, part);
+      part = hn::Sub(part, hn::Sub(sum, running));
+      running = sum;
+    });
+    sums_[kLast][kChain] = hn::Add(sums_[kLast][kChain], part);
+  }
+  // An exact product; it does not matter whether it is fused with the additions.
+  template <std::size_t kChain>
+  HWY_INLINE void add_product(V x, V y) {
+    V& running = sums_[0][kChain];
+    const V sum = hn::MulAdd(x, y, running);
+    add<1, kSlices - 1, kChain>(hn::MulSub(x, y, hn::Sub(sum, running)));
+    running = sum;
+  }
+  void keep(ProductWindow& window) const {
+    const hn::Repartition<std::int64_t, D> d64;
+    loops::unrolled<kSlices>([&](auto slice) HWY_ATTR {
+      std::int64_t* const lanes = window.lanes[slice].data();
+      auto total = hn::Load(d64, lanes);
+      loops::unrolled<kChains>([&](auto chain) HWY_ATTR {
+        total = hn::Add(total, hn::Sub(hn::BitCast(d64, sums_[slice][chain]), hn::BitCast(d64, anchors_[slice])));
+      });
+      hn::Store(total, d64, lanes);
+    });
+  }
+
+ private:
+  V anchors_[kSlices];
+  V sums_[kSlices][kChains];
+};
+
+// Adds a block by `add`, which tells whether it was within the window; if it was not, after `find` has made a window for it.
+template <class Add, class Find>
+HWY_INLINE bool add_in(ProductWindow& window, ProductAccumulator& total, const Add& add, const Find& find) {
+  if (window.blocks_to_skip > 0) {
+    --window.blocks_to_skip;
+    return false;
+  }
+  bool done = window.slices != 0 && add(window);
+  if (!done) {
+    window.flush(total);
+    done = find(window) && add(window);
+  }
+  if (!done) {
+    window.leave();
+    return false;
+  }
+  window.last_blocks_to_skip = 0;
+  if (++window.blocks == ProductWindow::kMaxBlocks) {
+    window.flush(total);
+    if (window.first.zeros || window.second.zeros) window.slices = 0;  // to look for zeros is dearer, and perhaps there are none now
+  }
+  return true;
+}
+
+#endif  // HWY_SCALAR
+}  // namespace HWY_NAMESPACE
+}  // namespace samesum::statistics
+HWY_AFTER_NAMESPACE();
+
+#endif  // per-target include guard

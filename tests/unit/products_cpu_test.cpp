@@ -1,0 +1,150 @@
+// Exact sums of products on the CPU with each instruction set of this processor: where products lie in the one window, the other or none,
+// and where that changes from block to block.
+#include "core/float_environment.hpp"
+#include "core/simd.hpp"
+#include "reduce/collect.hpp"
+#include "selftest/cases.hpp"
+
+#include <samesum/accumulator.hpp>
+#include <samesum/product_accumulator.hpp>
+#include <samesum/statistics.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace samesum {
+namespace {
+
+struct Kind {
+  int spread = 0;  // of the exponents, to either side of 0
+  bool zeros = false;
+  bool whole = false;
+};
+constexpr Kind kKinds[] = {{0},        {3},         {8, true},  {14}, {14, true}, {20},      {20, true},      {30},
+                           {30, true}, {45},        {45, true}, {60}, {60, true}, {0, true}, {9, true, true}, {20, false, true},
+                           {400},      {1000, true}};
+
+template <class T>
+T number(const Kind& kind, hard::Random& random) {
+  using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+  constexpr int kFraction = std::numeric_limits<T>::digits - 1, kBias = std::numeric_limits<T>::max_exponent - 1;
+  const std::uint64_t bits = random.bits();
+  const int most = std::min(kind.spread, kBias - 1);
+  const int exponent = static_cast<int>(random.bits() % (2 * most + 1)) - most;
+  if (kind.zeros && bits >> 61 < 3) return bits >> 60 & 1 ? T{0} : -T{0};
+  if (kind.whole) return std::trunc(std::ldexp(static_cast<T>(static_cast<std::int32_t>(bits)), std::abs(exponent) - 31));
+  const Bits fraction = static_cast<Bits>(bits) & ((Bits{1} << kFraction) - 1);
+  const T value = std::ldexp(T{1} + std::ldexp(static_cast<T>(fraction), -kFraction), exponent);
+  return bits >> 63 ? -value : value;
+}
+
+template <class T>
+void expect_exact(const std::vector<T>& a, const std::vector<T>& b, std::size_t first, const std::string& what) {
+  const std::size_t size = a.size() - std::min(first, a.size());
+  const Array left(a.data() + a.size() - size, {size}, dtype_of<T>()), right(b.data() + b.size() - size, {size}, dtype_of<T>());
+  ProductAccumulator dot, squares;
+  Accumulator sum;
+  for (std::size_t i = a.size() - size; i < a.size(); ++i) {
+    dot.add(double{a[i]}, double{b[i]});
+    squares.add(double{a[i]}, double{a[i]});
+    sum.add(double{a[i]});
+  }
+  const core::DefaultFloatEnvironment environment;
+  EXPECT_EQ(statistics::dot_cpu(left, right, 1), dot) << what;
+  for (const bool alone : {true, false}) {
+    statistics::CollectOptions options;
+    options.fields = {.extrema = !alone, .sum = !alone, .squares = true};
+    options.threads = 1;
+    const Statistics found = statistics::collect_cpu(left, options);
+    EXPECT_EQ(found.squares(), squares) << what << ", alone " << alone;
+    if (!alone) {
+      EXPECT_EQ(found.sum(), sum) << what;
+    }
+  }
+}
+
+class ProductsCpu : public testing::TestWithParam<simd::Level> {
+ protected:
+  void SetUp() override { simd::restrict_to(GetParam()); }
+  void TearDown() override { simd::restrict_to(simd::detect()); }
+
+  template <class T>
+  static void kinds_of_data() {
+    hard::Random random(7);
+    for (std::size_t kind = 0; kind != std::size(kKinds); ++kind) {
+      for (const std::size_t size : {0, 1, 63, 64, 511, 513, 1024, 1091, 12345}) {
+        std::vector<T> a(size), b(size);
+        for (T& x : a) x = number<T>(kKinds[kind], random);
+        for (T& x : b) x = number<T>(kKinds[kind], random);
+        for (const std::size_t first : {0, 1}) {
+          expect_exact(a, b, first, "kind " + std::to_string(kind) + ", " + std::to_string(size) + " from " + std::to_string(first));
+        }
+      }
+    }
+  }
+
+  // Blocks of one kind after another, with what is not finite among them.
+  template <class T>
+  static void changing_data() {
+    hard::Random random(8);
+    for (int round = 0; round < 12; ++round) {
+      std::vector<T> a, b;
+      while (a.size() < 40000) {
+        const Kind left = kKinds[random.bits() % std::size(kKinds)],
+                   right = random.bits() % 2 ? left : kKinds[random.bits() % std::size(kKinds)];
+        const std::size_t run = 1 + random.bits() % (random.bits() % 4 == 0 ? 6000 : 700);
+        for (std::size_t i = 0; i < run; ++i) {
+          a.push_back(number<T>(left, random));
+          b.push_back(number<T>(right, random));
+        }
+        if (round % 3 == 2 && random.bits() % 3 == 0) {
+          (random.bits() % 2 ? a : b).back() = random.bits() % 2 ? std::numeric_limits<T>::infinity() : std::numeric_limits<T>::quiet_NaN();
+        }
+      }
+      expect_exact(a, b, 0, "round " + std::to_string(round));
+    }
+  }
+};
+
+TEST_P(ProductsCpu, KindsOfFloats) { kinds_of_data<float>(); }
+TEST_P(ProductsCpu, KindsOfDoubles) { kinds_of_data<double>(); }
+TEST_P(ProductsCpu, ChangingFloats) { changing_data<float>(); }
+TEST_P(ProductsCpu, ChangingDoubles) { changing_data<double>(); }
+
+// Products that round to zero though their factors are none, among zeros.
+TEST_P(ProductsCpu, TinyProductsAmongZeros) {
+  for (const double tiny : {0x1p-540, -0x1p-540, 0x1p-1074}) {
+    for (const std::size_t at : {0, 77, 300, 1500, 4000}) {
+      std::vector<double> a(4096), b(4096);
+      for (std::size_t i = 0; i < a.size(); ++i) {
+        a[i] = i % 4 == 0 ? 1 : i % 4 == 1 ? -1 : 0;
+        b[i] = i % 4 < 2 ? 1 : i % 4 == 2 ? 0 : 5;
+      }
+      a[at] = b[at] = tiny;
+      expect_exact(a, b, 0, std::to_string(at));
+    }
+  }
+}
+
+std::vector<simd::Level> levels() {
+  std::vector<simd::Level> all;
+  for (const simd::Level level : {simd::Level::avx512, simd::Level::avx2, simd::Level::sse4, simd::Level::baseline}) {
+    if (level >= simd::detect()) all.push_back(level);
+  }
+  return all;
+}
+
+std::string test_name(const testing::TestParamInfo<simd::Level>& info) {
+  constexpr const char* kNames[] = {"avx512", "avx2", "sse4", "baseline"};
+  return kNames[static_cast<int>(info.param)];
+}
+
+INSTANTIATE_TEST_SUITE_P(Levels, ProductsCpu, testing::ValuesIn(levels()), test_name);
+
+}  // namespace
+}  // namespace samesum
