@@ -8,7 +8,8 @@
 // the standard library: const members may be called concurrently on one object; a modification needs exclusive access. A class that is a
 // handle says so. A measurement of samesum/bench*.hpp holds its device while it calls back (progress): a callback that uses the device gets
 // Error (usage); one of pairs() may use the device. Environment variables are read in most calls, so no thread may change them (setenv)
-// meanwhile. After fork() in a process that has used samesum, the child must exec before it uses samesum: the threads of oneTBB and of the
+// meanwhile; configure() may be called at any time. The CPU's work takes all cores, or a oneTBB arena (tbb::task_arena) of fewer threads that
+// the call is made in, or the threads that the options say. After fork() in a process that has used samesum, the child must exec before it uses samesum: the threads of oneTBB and of the
 // drivers do not exist in it.
 #pragma once
 
@@ -36,6 +37,7 @@
 #include <samesum/quantile.hpp>
 #include <samesum/reduce.hpp>
 #include <samesum/scan.hpp>
+#include <samesum/settings.hpp>
 #include <samesum/source.hpp>
 #include <samesum/statistics.hpp>
 #include <samesum/sum.hpp>

@@ -2,6 +2,7 @@
 #include "c/handles.hpp"
 
 #include <samesum/selftest.hpp>
+#include <samesum/settings.hpp>
 #include <samesum/tune.hpp>
 #include <samesum/version.hpp>
 
@@ -130,6 +131,9 @@ samesum_status samesum_fail(samesum_status status, const char* text) {
     message.clear();  // no memory for it
   }
   return status;
+}
+samesum_status samesum_configure(const char* name, const char* value) {
+  return guard([&] { configure(&need(name, "name"), value == nullptr ? std::nullopt : std::optional<std::string>(value)); });
 }
 const char* samesum_version(void) { return version(); }
 

@@ -1,4 +1,5 @@
 #include "core/available_memory.hpp"
+#include "core/setting.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -29,8 +30,8 @@ std::uint64_t system_memory(const std::string& root) {
   return kUnknown;
 }
 
-// The least limit of a group and those above it. In a container, the group's path may be one of the host, which is not there: the container's
-// own limit then stands at the top.
+// The least limit of a group and those above it. In a container, the group's path may be one of the host, which is not there: the
+// container's own limit then stands at the top.
 std::uint64_t least_limit(const std::string& folder, std::string group, const char* file) {
   std::uint64_t least = kUnknown;
   for (;;) {
@@ -43,7 +44,7 @@ std::uint64_t least_limit(const std::string& folder, std::string group, const ch
 }  // namespace
 
 std::uint64_t available_memory(const std::string& root) {
-  if (const char* const limit = std::getenv("SAMESUM_MEMORY"); limit != nullptr && root.empty()) {
+  if (const std::string limit = root.empty() ? core::setting("SAMESUM_MEMORY") : std::string(); !limit.empty()) {
     std::uint64_t bytes = 0;
     if (std::istringstream text(limit); text >> bytes && text.peek() == EOF) return bytes;
   }

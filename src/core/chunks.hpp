@@ -29,11 +29,21 @@ inline tbb::task_arena& arena() {
   return *instance;
 }
 
+/// The threads that a call may take: those of all cores, or of the caller's own arena (tbb::task_arena::execute), if these are fewer.
+inline std::uint32_t concurrency() { return static_cast<std::uint32_t>(tbb::this_task_arena::max_concurrency()); }
+
+/// body() in the arena for all work, or in the caller's own.
+template <class Body>
+void execute_in_arena(const Body& body) {
+  if (tbb::this_task_arena::max_concurrency() == tbb::info::default_concurrency()) return execute(arena(), body);
+  tbb::this_task_arena::isolate(body);
+}
+
 /// The number of threads for `bytes` of data: at most `wanted`, or as many as are worthwhile if that is 0.
 inline std::uint32_t thread_count(std::uint64_t bytes, std::uint32_t wanted) {
   const std::uint64_t most = bytes / (wanted == 0 ? kThreadBytes : kMinChunkBytes);
   if (wanted == 1 || most <= 1) return 1;
-  const std::uint64_t threads = wanted != 0 ? wanted : static_cast<std::uint32_t>(tbb::info::default_concurrency());
+  const std::uint64_t threads = wanted != 0 ? wanted : concurrency();
   return static_cast<std::uint32_t>(std::min(threads, most));
 }
 
@@ -70,7 +80,7 @@ void for_chunks(std::uint64_t size, std::uint32_t threads, std::uint64_t chunk, 
       }
     }
   };
-  execute(arena(), [&] { parallel_for(std::uint32_t{0}, threads, work, tbb::simple_partitioner()); });
+  execute_in_arena([&] { parallel_for(std::uint32_t{0}, threads, work, tbb::simple_partitioner()); });
 }
 
 }  // namespace samesum::core

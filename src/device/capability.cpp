@@ -1,4 +1,5 @@
 #include "device/capability.hpp"
+#include "core/setting.hpp"
 
 #include <samesum/error.hpp>
 
@@ -90,10 +91,7 @@ void apply_word(DeviceInfo& info, std::string_view word) {
 
 }  // namespace
 
-std::string current_mask() {
-  const char* mask = std::getenv("SAMESUM_MASK");
-  return mask == nullptr ? std::string() : mask;
-}
+std::string current_mask() { return core::setting("SAMESUM_MASK"); }
 
 void apply_mask(DeviceInfo& info) {
   if (!info.has(Capability::kernels)) return;

@@ -3,6 +3,7 @@
 #include <samesum/error.hpp>
 
 #include "core/float_environment.hpp"
+#include "core/setting.hpp"
 #include "device/capability.hpp"
 #include "device/cpu/cpu.hpp"
 #include "device/cuda/cuda.hpp"
@@ -186,8 +187,8 @@ Device choose_automatically(std::uint64_t bytes) {
 std::string resolve(std::string_view selector) {
   std::string resolved = lower(selector);
   if (resolved.empty() || resolved == "auto") {
-    const char* variable = std::getenv("SAMESUM_DEVICE");
-    resolved = variable == nullptr || *variable == '\0' ? "auto" : lower(variable);
+    resolved = lower(core::setting("SAMESUM_DEVICE"));
+    if (resolved.empty()) resolved = "auto";
   }
   return resolved;
 }

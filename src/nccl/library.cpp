@@ -1,4 +1,5 @@
 #include "nccl/library.hpp"
+#include "core/setting.hpp"
 
 #include <samesum/error.hpp>
 
@@ -18,9 +19,9 @@ struct Loaded {
 };
 
 Loaded load() {
-  const char* const variable = std::getenv("SAMESUM_NCCL_LIBRARY");
-  const bool named = variable != nullptr && *variable != '\0';
-  const char* const name = named ? variable : "libnccl.so.2";
+  const std::string chosen = core::setting("SAMESUM_NCCL_LIBRARY");
+  const bool named = !chosen.empty();
+  const char* const name = named ? chosen.c_str() : "libnccl.so.2";
   void* const handle = dlopen(name, RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) {
     return {{}, fmt::format("{}{} cannot be loaded: {}", named ? "SAMESUM_NCCL_LIBRARY names it, and " : "", name, dlerror())};

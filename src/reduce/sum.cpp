@@ -5,6 +5,7 @@
 #include "core/float_environment.hpp"
 #include "core/progress.hpp"
 #include "core/reports.hpp"
+#include "core/setting.hpp"
 #include "core/visit.hpp"
 #include "device/device.hpp"
 #include "device/memory/run.hpp"
@@ -172,7 +173,7 @@ Value sum(const Array& data, const Options& options) {
   // Small arrays are the CPU's on any machine, unless the user says otherwise: no device is opened for them.
   constexpr std::uint64_t kSmallBytes = 1 << 20;
   const bool plain = !options.device && options.report == nullptr && !options.progress && options.tuning.variant == "auto";
-  const bool small = plain && !data.on_device() && data.bytes() <= kSmallBytes && std::getenv("SAMESUM_DEVICE") == nullptr;
+  const bool small = plain && !data.on_device() && data.bytes() <= kSmallBytes && core::setting("SAMESUM_DEVICE").empty();
   if (const std::optional<View> view = small ? core::single_view(data, core::Order::memory) : std::nullopt) {
     const std::uint32_t threads = std::max(options.tuning.threads, 1u);
     if (is_integer(data.type())) return value_of(reduction::sum_cpu(*view, threads), data.type(), options.nan);

@@ -1,5 +1,6 @@
 #include "tuning/tables.hpp"
 
+#include "core/setting.hpp"
 #include "device/kernels/program.hpp"
 
 #include <samesum/error.hpp>
@@ -94,7 +95,7 @@ const std::vector<Table>& shipped_tables() {
 }
 
 std::string user_path() {
-  if (const char* own = variable("SAMESUM_TUNING")) return std::strcmp(own, "0") == 0 ? "" : own;
+  if (std::string own = core::setting("SAMESUM_TUNING"); !own.empty()) return own == "0" ? std::string() : own;
   if (const char* xdg = variable("XDG_CONFIG_HOME"); xdg != nullptr && *xdg == '/') return std::string(xdg) + "/samesum/tuning.json";
   if (const char* home = variable("HOME")) return std::string(home) + "/.config/samesum/tuning.json";
   return {};

@@ -31,6 +31,9 @@ typedef enum samesum_status SAMESUM_C_ENUM {
 SAMESUM_C_API const char* samesum_message(void);
 /* Sets that message, and returns `status`: for functions of the caller's that samesum calls. */
 SAMESUM_C_API samesum_status samesum_fail(samesum_status status, const char* text);
+/* Sets what an environment variable of samesum sets, and goes before it ("SAMESUM_CACHE_DIR", "/srv/kernels"); NULL: the variable holds
+ * again. To be called before the first use of what it is for. */
+SAMESUM_C_API samesum_status samesum_configure(const char* name, const char* value);
 /* "0.1.0" */
 SAMESUM_C_API const char* samesum_version(void);
 

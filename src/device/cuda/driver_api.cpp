@@ -1,4 +1,5 @@
 #include "device/cuda/driver_api.hpp"
+#include "core/setting.hpp"
 
 #include <fmt/format.h>
 
@@ -62,9 +63,9 @@ std::string_view likely_cause(CUresult code) {
 }
 
 DriverOrReason load() {
-  const char* override_name = std::getenv("SAMESUM_CUDA_LIBRARY");
-  const bool overridden = override_name != nullptr && *override_name != '\0';
-  const char* library = overridden ? override_name : "libcuda.so.1";
+  const std::string named = core::setting("SAMESUM_CUDA_LIBRARY");
+  const bool overridden = !named.empty();
+  const char* const library = overridden ? named.c_str() : "libcuda.so.1";
   void* const handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) {
     if (overridden) return {nullptr, fmt::format("SAMESUM_CUDA_LIBRARY names {}, which cannot be loaded: {}", library, dlerror())};

@@ -1,4 +1,5 @@
 // Finding the installed libnvrtc libraries, and one that suits a device.
+#include "core/setting.hpp"
 #include "device/cuda/nvrtc.hpp"
 
 #include "device/kernels/hash.hpp"
@@ -101,7 +102,7 @@ struct Search {
   }
 
   void run() {
-    if (const std::string library = variable("SAMESUM_NVRTC_LIBRARY"); !library.empty()) {
+    if (const std::string library = core::setting("SAMESUM_NVRTC_LIBRARY"); !library.empty()) {
       if (!done(library, true)) unsuited.insert(0, "SAMESUM_NVRTC_LIBRARY: ");
       return;
     }

@@ -1,5 +1,6 @@
 #include "device/kernels/kernel_cache.hpp"
 
+#include "core/setting.hpp"
 #include "device/kernels/hash.hpp"
 
 #define XXH_INLINE_ALL
@@ -76,9 +77,8 @@ const char* variable(const char* name) noexcept {
 
 // The folder's path; empty where caching is disabled.
 std::string folder() {
-  const char* on = variable("SAMESUM_CACHE");
-  if (on != nullptr && std::strcmp(on, "0") == 0) return {};
-  if (const char* own = variable("SAMESUM_CACHE_DIR")) return own;
+  if (core::setting("SAMESUM_CACHE") == "0") return {};
+  if (std::string own = core::setting("SAMESUM_CACHE_DIR"); !own.empty()) return own;
   if (const char* xdg = variable("XDG_CACHE_HOME"); xdg != nullptr && *xdg == '/') return std::string(xdg) + "/samesum/kernels";
   if (const char* home = variable("HOME")) return std::string(home) + "/.cache/samesum/kernels";
   return {};

@@ -1,5 +1,6 @@
 #include "device/kernels/shipped.hpp"
 
+#include "core/setting.hpp"
 #include "device/kernels/hash.hpp"
 
 #include <samesum/error.hpp>
@@ -74,9 +75,7 @@ std::filesystem::path own_folder() {
 }
 
 std::string archive_path() {
-  if (const char* named = std::getenv("SAMESUM_KERNELS"); named != nullptr && *named != '\0') {
-    return std::string_view(named) == "0" ? std::string() : named;
-  }
+  if (std::string named = core::setting("SAMESUM_KERNELS"); !named.empty()) return named == "0" ? std::string() : named;
   const std::filesystem::path folder = own_folder();
   if (folder.empty()) return {};
   for (const char* place : {"cuda-kernels", "../share/samesum/cuda-kernels", "../../share/samesum/cuda-kernels"}) {

@@ -1,4 +1,5 @@
 #include "device/opencl/api.hpp"
+#include "core/setting.hpp"
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -18,9 +19,9 @@ struct Library {
 
 Library open_library() {
   Library library;
-  const char* chosen = std::getenv("SAMESUM_OPENCL_LIBRARY");
-  const bool own = chosen != nullptr && *chosen != '\0';
-  const char* name = own ? chosen : "libOpenCL.so.1";
+  const std::string chosen = core::setting("SAMESUM_OPENCL_LIBRARY");
+  const bool own = !chosen.empty();
+  const char* const name = own ? chosen.c_str() : "libOpenCL.so.1";
   void* handle = dlopen(name, RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) {
     const char* error = dlerror();

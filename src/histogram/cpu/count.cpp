@@ -25,7 +25,7 @@ using Totals = std::vector<std::uint64_t>;
 std::uint32_t thread_count(std::uint64_t bytes, std::uint64_t size, std::uint32_t wanted, std::uint64_t slots) {
   const std::uint64_t most = std::min(bytes / kThreadBytes, size / (2 * slots + 1));  // at most as many counters as samples
   if (wanted == 1 || most <= 1) return 1;
-  const std::uint64_t threads = wanted != 0 ? wanted : static_cast<std::uint32_t>(tbb::info::default_concurrency());
+  const std::uint64_t threads = wanted != 0 ? wanted : core::concurrency();
   return static_cast<std::uint32_t>(std::min(threads, most));
 }
 
