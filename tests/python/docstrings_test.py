@@ -79,6 +79,8 @@ class Docstrings(unittest.TestCase):
         tried = 0
         for name, value in {"samesum": samesum, **PUBLIC, **METHODS}.items():
             test = doctest.DocTestParser().get_doctest(value.__doc__, {"samesum": samesum, "numpy": numpy}, name, None, 0)
+            if numpy.__version__ < "2" and any(each.want.startswith("np.") for each in test.examples):
+                continue  # numpy 1 shows its numbers without their types
             said = []
             with self.subTest(name):
                 result = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE).run(test, out=said.append)
