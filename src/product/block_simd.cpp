@@ -54,6 +54,47 @@ HWY_INLINE V pairs(D d, V low, V high) {
   return hn::Mul(hn::ConcatEven(d, high, low), hn::ConcatOdd(d, high, low));
 }
 
+// Puts in order what several vectors share by lanes, as many as a block of 128 bits has: their elements are at the same lane of each block.
+// To multiply within blocks, and to put them in order once, is cheaper than to multiply across them.
+template <class D, class V = hn::Vec<D> >
+HWY_INLINE V in_order(D d, V shared) {
+  using T = hn::TFromD<D>;
+  using Index = hwy::MakeSigned<T>;
+  constexpr std::size_t kLanes = hn::MaxLanes(d), kVectors = 16 / sizeof(T), kBlocks = kLanes / kVectors;
+  if constexpr (kBlocks == 1) {
+    return shared;
+  } else {
+    alignas(64) Index from[kLanes];
+    for (std::size_t i = 0; i < kLanes; ++i) from[i] = static_cast<Index>(i % kBlocks * kVectors + i / kBlocks);
+    return hn::TableLookupLanes(shared, hn::SetTableIndices(d, from));
+  }
+}
+
+// One level of two vectors of doubles, two levels of four vectors of floats.
+template <class D, class Load>
+HWY_INLINE hn::Vec<D> within_blocks(D d, double, const Load& load, std::size_t i) {
+  const auto a = load(i);
+  const auto b = load(i + hn::Lanes(d));
+  return in_order(d, hn::Mul(hn::InterleaveLower(d, a, b), hn::InterleaveUpper(d, a, b)));
+}
+template <class D, class Load>
+HWY_INLINE hn::Vec<D> within_blocks(D d, float, const Load& load, std::size_t i) {
+  const hn::Repartition<double, D> wide;
+  const auto pair = [&](std::size_t from) HWY_ATTR {
+    const auto a = load(from);
+    const auto b = load(from + hn::Lanes(d));
+    return hn::BitCast(wide, hn::Mul(hn::OddEven(hn::DupEven(b), a), hn::OddEven(b, hn::DupOdd(a))));
+  };
+  const auto first = pair(i);
+  const auto second = pair(i + 2 * hn::Lanes(d));
+  const auto even = hn::BitCast(d, hn::InterleaveLower(wide, first, second));
+  const auto odd = hn::BitCast(d, hn::InterleaveUpper(wide, first, second));
+  return in_order(d, hn::Mul(even, odd));
+}
+
+constexpr std::size_t kPrefetchBytes = 2048;
+constexpr int kForReading = 0, kSecondLevel = 2;
+
 // Three levels: reduces eight vectors of leaves to one.
 template <class T, bool kSkip>
 void three_levels(const std::byte* from, std::size_t count, T* to) {
@@ -61,14 +102,22 @@ void three_levels(const std::byte* from, std::size_t count, T* to) {
   const hn::Repartition<std::uint8_t, decltype(d)> bytes;
   const std::size_t lanes = hn::Lanes(d);
   const auto load = [&](std::size_t i) HWY_ATTR {
+    __builtin_prefetch(from + i * sizeof(T) + kPrefetchBytes, kForReading, kSecondLevel);
     const auto leaves = hn::BitCast(d, hn::LoadU(bytes, reinterpret_cast<const std::uint8_t*>(from + i * sizeof(T))));
     return kSkip ? hn::IfThenElse(hn::IsNaN(leaves), hn::Set(d, T{1}), leaves) : leaves;
   };
   for (std::size_t i = 0; i < count; i += 8 * lanes) {
-    __builtin_prefetch(from + i * sizeof(T) + 2048);
-    const auto a = pairs(d, pairs(d, load(i), load(i + lanes)), pairs(d, load(i + 2 * lanes), load(i + 3 * lanes)));
-    const auto b = pairs(d, pairs(d, load(i + 4 * lanes), load(i + 5 * lanes)), pairs(d, load(i + 6 * lanes), load(i + 7 * lanes)));
-    hn::StoreU(pairs(d, a, b), d, to + i / 8);
+    // Each in a statement of its own: arguments may be read from the last to the first, of which processors fetch less ahead.
+    const auto a = within_blocks(d, T{}, load, i);
+    if constexpr (sizeof(T) == 4) {
+      const auto b = within_blocks(d, T{}, load, i + 4 * lanes);
+      hn::StoreU(pairs(d, a, b), d, to + i / 8);
+    } else {
+      const auto b = within_blocks(d, T{}, load, i + 2 * lanes);
+      const auto c = within_blocks(d, T{}, load, i + 4 * lanes);
+      const auto e = within_blocks(d, T{}, load, i + 6 * lanes);
+      hn::StoreU(pairs(d, pairs(d, a, b), pairs(d, c, e)), d, to + i / 8);
+    }
   }
 }
 

@@ -4,6 +4,7 @@
 #include <samesum/error.hpp>
 #include <samesum/reduce.hpp>
 
+#include "core/simd.hpp"
 #include "core/visit.hpp"
 #include "selftest/cases.hpp"
 #include "support/devices.hpp"
@@ -117,6 +118,19 @@ TEST(Product, IsTheTreesAtEverySize) {
 TEST(Product, IsTheTreesAtLargeSizes) {
   check_sizes<float>({65535, 65536, 65537, 100003, 1048575, 1500007});
   check_sizes<double>({1, 2, 3, 1000, 1023, 1024, 1025, 4097, 70001, 1000003});
+}
+
+TEST(Product, IsTheTreesWithEveryInstructionSet) {
+  const simd::Level best = simd::detect();
+  for (const simd::Level level : {simd::Level::avx512, simd::Level::avx2, simd::Level::sse4, simd::Level::baseline}) {
+    if (level < best) continue;
+    simd::restrict_to(level);
+    SCOPED_TRACE("level " + std::to_string(static_cast<int>(level)));
+    check_sizes<float>({1024, 5000});
+    check_sizes<double>({1024, 5000});
+    if (HasFatalFailure()) break;
+  }
+  simd::restrict_to(best);
 }
 
 TEST(Product, OfSeveralPiecesIsOneTree) {

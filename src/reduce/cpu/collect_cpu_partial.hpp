@@ -15,7 +15,7 @@
 
 namespace samesum::statistics {
 
-/// What one thread collects of the parts of an array that it is given, in any order.
+/// What one thread collects of the parts of an array that it is given, in any order. Zeros are counted with extremes.
 class Partial {
  public:
   Partial(DType type, Fields fields) : type_(type), fields_(fields) {
@@ -34,8 +34,6 @@ class Partial {
   void add(const std::byte* elements, std::uint64_t first, std::uint64_t count) {
     const bool fused = type_ == DType::float32 && fields_.sum && fields_.squares && !fields_.nonzeros &&
                        reinterpret_cast<std::uintptr_t>(elements) % alignof(float) == 0;
-    const bool squares_alone = fields_.squares && !fields_.sum && !fields_.extrema && !fields_.nonzeros;
-    if (squares_alone) return add_products(elements, elements, count, type_, squares_);  // which reads a long part in several places
     if (!fused) return add_apart(elements, first, count);
     for (; count >= kProductBlock; first += kProductBlock, count -= kProductBlock, elements += kProductBlock * sizeof(float)) {
       const auto* const block = reinterpret_cast<const float*>(elements);
@@ -43,7 +41,7 @@ class Partial {
       if (!add_fused_block(block, fused_, least, greatest)) {
         add_apart(elements, first, kProductBlock);
       } else if (fields_.extrema && !note_extremes(least, greatest, first)) {
-        add_extremes(elements, kProductBlock, type_, first, extremes_);
+        add_extremes(elements, kProductBlock, type_, first, false, extremes_);
       }
     }
     add_apart(elements, first, count);
@@ -60,7 +58,7 @@ class Partial {
       contents.sum.merge(fused_.sum);
       contents.squares.merge(fused_.squares);
     }
-    contents.nonzeros += nonzeros_;
+    if (fields_.nonzeros) contents.nonzeros += extremes_.count - extremes_.zeros;
     extremes.merge(extremes_);
   }
 
@@ -72,15 +70,15 @@ class Partial {
     return static_cast<const std::byte*>(data.data()) + index * size_of(data.type());
   }
 
-  // One loop after the other over a block that lies in the first-level cache.
+  // One loop after the other over a block that lies in the first-level cache. One alone takes all, and so may read in several places.
   void add_apart(const std::byte* elements, std::uint64_t first, std::uint64_t count) {
-    const std::uint64_t block = kBlockBytes / size_of(type_);
+    const bool alone = fields_.sum + fields_.squares + fields_.extrema == 1;
+    const std::uint64_t block = alone ? count : kBlockBytes / size_of(type_);
     for (const std::uint64_t end = first + count; first < end; first += block, elements += kBlockBytes) {
       const std::uint64_t taken = std::min(block, end - first);
       std::visit([&](auto& sum) { add_to(sum, elements, taken); }, sum_);
       if (fields_.squares) add_products(elements, elements, taken, type_, squares_);
-      if (fields_.extrema) add_extremes(elements, taken, type_, first, extremes_);
-      if (fields_.nonzeros) nonzeros_ += count_nonzeros(elements, taken, type_);
+      if (fields_.extrema || fields_.nonzeros) add_extremes(elements, taken, type_, first, fields_.nonzeros, extremes_);
     }
   }
 
@@ -115,7 +113,6 @@ class Partial {
   PartialProducts squares_;
   FusedSums fused_;
   Extremes extremes_;
-  std::uint64_t nonzeros_ = 0;
 };
 
 }  // namespace samesum::statistics

@@ -80,29 +80,25 @@ void add_one_by_one(const std::byte* elements, std::uint64_t count, std::uint64_
   }
 }
 
+template <class Element>
+std::uint64_t zeros_one_by_one(const std::byte* elements, std::uint64_t count) {
+  std::uint64_t zeros = 0;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const auto key = key_at<Element>(elements, i);
+    zeros += key == 0 || (Order<Element>::kFloat && key == static_cast<decltype(key)>(-1));  // the key of -0.0
+  }
+  return zeros;
+}
+
 // Small enough to be looked at again in the first-level cache, once it is known to have an extreme.
 constexpr std::size_t kBlockBytes = 8192;
 
 #if HWY_TARGET == HWY_SCALAR
 
-template <class Element>
+template <class Element, bool kZeros>
 void add_vectors(const std::byte* elements, std::uint64_t count, std::uint64_t first, Extremes& extremes) {
   add_one_by_one<Element>(elements, count, first, extremes);
-}
-
-template <class Element>
-std::uint64_t count_zeros(const std::byte* elements, std::uint64_t count) {
-  std::uint64_t zeros = 0;
-  for (std::uint64_t i = 0; i < count; ++i) {
-    Element element;
-    std::memcpy(&element, elements + i * sizeof element, sizeof element);
-    if constexpr (std::is_arithmetic_v<Element>) {
-      zeros += element == 0;
-    } else {
-      zeros += (element.bits & 0x7fff) == 0;
-    }
-  }
-  return zeros;
+  if constexpr (kZeros) extremes.zeros += zeros_one_by_one<Element>(elements, count);
 }
 
 #else
@@ -113,15 +109,12 @@ HWY_INLINE hn::Vec<D> load(D d, const std::byte* from) {
   return hn::BitCast(d, hn::LoadU(bytes, reinterpret_cast<const std::uint8_t*>(from)));
 }
 
-template <class Element, class D>
-HWY_INLINE hn::Vec<D> load_keys(D d, const std::byte* from) {
-  auto keys = load(d, from);
-  if constexpr (Order<Element>::kFloat) {
-    using Key = hn::TFromD<D>;
-    const auto negative = hn::ShiftRight<8 * sizeof(Key) - 1>(keys);
-    keys = hn::Xor(keys, hn::And(negative, hn::Set(d, hwy::LimitsMax<Key>())));
-  }
-  return keys;
+template <class Element, class D, class V = hn::Vec<D> >
+HWY_INLINE V keys_of(D d, V bits) {
+  if constexpr (!Order<Element>::kFloat) return bits;
+  using Key = hn::TFromD<D>;
+  const auto negative = hn::ShiftRight<8 * sizeof(Key) - 1>(bits);
+  return hn::Xor(bits, hn::And(negative, hn::Set(d, hwy::LimitsMax<Key>())));
 }
 
 template <class Key>
@@ -129,27 +122,34 @@ struct Range {
   Key min, max;
 };
 
-// Of whole vectors; at least one.
-template <class Element>
-Range<typename Order<Element>::Key> range_of(const std::byte* block, std::size_t count) {
+// Of whole vectors; at least one. May count zeros, of either sign, as well.
+template <class Element, bool kZeros>
+Range<typename Order<Element>::Key> range_of(const std::byte* block, std::size_t count, std::uint64_t& zeros) {
   using Key = typename Order<Element>::Key;
   const hn::ScalableTag<Key> d;
   const std::size_t lanes = hn::Lanes(d);
-  auto low0 = load_keys<Element>(d, block), high0 = low0, low1 = low0, high1 = low0;
+  std::uint64_t found = 0;
+  const auto keys_at = [&](std::size_t i) HWY_ATTR {
+    const auto bits = load(d, block + i * sizeof(Key));
+    if constexpr (kZeros) found += hn::CountTrue(d, hn::Eq(Order<Element>::kFloat ? hn::Add(bits, bits) : bits, hn::Zero(d)));
+    return keys_of<Element>(d, bits);
+  };
+  auto low0 = keys_at(0), high0 = low0, low1 = low0, high1 = low0;
   std::size_t i = lanes;
   for (; i + 2 * lanes <= count; i += 2 * lanes) {
-    const auto a = load_keys<Element>(d, block + i * sizeof(Key));
-    const auto b = load_keys<Element>(d, block + (i + lanes) * sizeof(Key));
+    const auto a = keys_at(i);
+    const auto b = keys_at(i + lanes);
     low0 = hn::Min(low0, a);
     high0 = hn::Max(high0, a);
     low1 = hn::Min(low1, b);
     high1 = hn::Max(high1, b);
   }
   if (i < count) {
-    const auto a = load_keys<Element>(d, block + i * sizeof(Key));
+    const auto a = keys_at(i);
     low0 = hn::Min(low0, a);
     high0 = hn::Max(high0, a);
   }
+  zeros += found;
   alignas(64) Key low[hn::MaxLanes(d)], high[hn::MaxLanes(d)];
   hn::Store(hn::Min(low0, low1), d, low);
   hn::Store(hn::Max(high0, high1), d, high);
@@ -162,16 +162,16 @@ std::size_t find(const std::byte* block, Key key) {
   const hn::ScalableTag<Key> d;
   const auto wanted = hn::Set(d, key);
   std::size_t i = 0;
-  while (hn::AllFalse(d, hn::Eq(load_keys<Element>(d, block + i * sizeof(Key)), wanted))) i += hn::Lanes(d);
+  while (hn::AllFalse(d, hn::Eq(keys_of<Element>(d, load(d, block + i * sizeof(Key))), wanted))) i += hn::Lanes(d);
   while (key_at<Element>(block, i) != key) ++i;
   return i;
 }
 
 // Of whole vectors.
-template <class Element>
+template <class Element, bool kZeros>
 void add_block(const std::byte* block, std::size_t count, std::uint64_t first, Extremes& extremes) {
   using O = Order<Element>;
-  const auto range = range_of<Element>(block, count);
+  const auto range = range_of<Element, kZeros>(block, count, extremes.zeros);
   if constexpr (O::kFloat) {
     if (range.max > O::kInfinity || range.min < -O::kInfinity - 1) {
       return add_one_by_one<Element>(block, count, first, extremes);  // there are NaNs
@@ -190,48 +190,29 @@ void add_block(const std::byte* block, std::size_t count, std::uint64_t first, E
   }
 }
 
-template <class Element>
+template <class Element, bool kZeros>
 void add_vectors(const std::byte* elements, std::uint64_t count, std::uint64_t first, Extremes& extremes) {
   constexpr std::size_t kBlock = kBlockBytes / sizeof(Element);
   const std::size_t lanes = hn::Lanes(hn::ScalableTag<typename Order<Element>::Key>());
   while (count >= lanes) {
     const std::size_t taken = std::min<std::uint64_t>(kBlock, count / lanes * lanes);
-    add_block<Element>(elements, taken, first, extremes);
+    add_block<Element, kZeros>(elements, taken, first, extremes);
     elements += taken * sizeof(Element);
     first += taken;
     count -= taken;
   }
   add_one_by_one<Element>(elements, count, first, extremes);
-}
-
-template <class Element>
-std::uint64_t count_zeros(const std::byte* elements, std::uint64_t count) {
-  using Key = typename Order<Element>::Key;
-  const hn::ScalableTag<Key> d;
-  const std::size_t lanes = hn::Lanes(d);
-  std::uint64_t zeros = 0;
-  std::uint64_t i = 0;
-  for (; i + lanes <= count; i += lanes) {
-    auto bits = load(d, elements + i * sizeof(Key));
-    if constexpr (Order<Element>::kFloat) bits = hn::And(bits, hn::Set(d, hwy::LimitsMax<Key>()));
-    zeros += hn::CountTrue(d, hn::Eq(bits, hn::Zero(d)));
-  }
-  for (; i < count; ++i) {
-    const Key key = key_at<Element>(elements, i);
-    zeros += key == 0 || (Order<Element>::kFloat && key == static_cast<Key>(-1));
-  }
-  return zeros;
+  if constexpr (kZeros) extremes.zeros += zeros_one_by_one<Element>(elements, count);
 }
 
 #endif
 
 // The dispatch is by instruction set first, so the type is told by a value.
-void add(const std::byte* elements, std::uint64_t count, DType type, std::uint64_t first, Extremes& extremes) {
-  core::visit(type, [&](auto element) { add_vectors<decltype(element)>(elements, count, first, extremes); });
-}
-
-std::uint64_t zeros(const std::byte* elements, std::uint64_t count, DType type) {
-  return core::visit(type, [&](auto element) { return count_zeros<decltype(element)>(elements, count); });
+void add(const std::byte* elements, std::uint64_t count, DType type, std::uint64_t first, bool zeros, Extremes& extremes) {
+  core::visit(type, [&](auto element) {
+    zeros ? add_vectors<decltype(element), true>(elements, count, first, extremes)
+          : add_vectors<decltype(element), false>(elements, count, first, extremes);
+  });
 }
 
 }  // namespace HWY_NAMESPACE
@@ -242,7 +223,6 @@ HWY_AFTER_NAMESPACE();
 namespace samesum::statistics {
 
 SIMD_EXPORT(add);
-SIMD_EXPORT(zeros);
 
 void Extremes::see(std::int64_t key, std::uint64_t index) noexcept {
   ++count;
@@ -268,15 +248,12 @@ void Extremes::merge(const Extremes& other) noexcept {
   if (other.max_index) see(other.max, *other.max_index);
   if (other.first_nan) see_nan(*other.first_nan);
   nan_count += other.nan_count - (other.first_nan ? 1 : 0);
+  zeros += other.zeros;
   count = all;
 }
 
-void add_extremes(const std::byte* elements, std::uint64_t count, DType type, std::uint64_t first, Extremes& extremes) {
-  SIMD_CALL(add)(elements, count, type, first, extremes);
-}
-
-std::uint64_t count_nonzeros(const std::byte* elements, std::uint64_t count, DType type) {
-  return count - SIMD_CALL(zeros)(elements, count, type);
+void add_extremes(const std::byte* elements, std::uint64_t count, DType type, std::uint64_t first, bool zeros, Extremes& extremes) {
+  SIMD_CALL(add)(elements, count, type, first, zeros, extremes);
 }
 
 }  // namespace samesum::statistics

@@ -19,6 +19,7 @@ inline constexpr std::int64_t kNoGreatest = std::numeric_limits<std::int64_t>::m
 struct Extremes {
   std::uint64_t count = 0;
   std::uint64_t nan_count = 0;
+  std::uint64_t zeros = 0;  ///< of either sign, if they were wanted
   std::optional<std::uint64_t> first_nan = {};
   std::optional<std::uint64_t> min_index = {}, max_index = {};  ///< lowest indices of the extremes
   std::int64_t min = kNoLeast, max = kNoGreatest;               ///< keys
@@ -28,10 +29,7 @@ struct Extremes {
   void merge(const Extremes& other) noexcept;
 };
 
-/// Adds `count` elements of `type` at any byte alignment, of which the first has the index `first`.
-void add_extremes(const std::byte* elements, std::uint64_t count, DType type, std::uint64_t first, Extremes& extremes);
-
-/// How many of them are not zero; NaNs are not.
-std::uint64_t count_nonzeros(const std::byte* elements, std::uint64_t count, DType type);
+/// Adds `count` elements of `type` at any byte alignment, of which the first has the index `first`; `zeros`: counts these, too.
+void add_extremes(const std::byte* elements, std::uint64_t count, DType type, std::uint64_t first, bool zeros, Extremes& extremes);
 
 }  // namespace samesum::statistics
