@@ -1,5 +1,6 @@
 // samesum reduce --combine FORMULA FILE...
 #include "command.hpp"
+#include "input/broadcast.hpp"
 #include "input/elements.hpp"
 #include "input/input.hpp"
 #include "input/parameters.hpp"
@@ -82,16 +83,11 @@ int run(Output& out, const ReduceOptions& options) {
     device = choose_device(options.device, bytes);
     std::size_t number = 0;
     for (const Input::Operand& operand : options.input.operands(map)) {
-      const bool complex = elements[number].complex();
-      const Array data = elements[number++].view();
-      const std::uint64_t positions = complex ? data.size() / 2 : data.size();
-      if (number > 1 && positions != count) {
-        throw Error(ErrorKind::usage, fmt::format("{} has {} numbers, the files before it {}", shown_name(operand.file), positions, count));
-      }
-      count = positions;
-      const Array there = on_device(data, device);
-      inputs.push_back(complex ? FormulaInput(operand.name, ComplexArray(there.reshaped({count, 2}))) : FormulaInput(operand.name, there));
+      const Elements& file = elements[number++];
+      inputs.push_back(input_of(operand.name, file, on_device(file.view(), device)));
     }
+    count = 1;
+    for (const std::uint64_t extent : shape_of(inputs)) count *= extent;
     values = reduce(map, inputs, options.input.formula_parameters(), op);
   }
   for (const Elements& one : elements) one.check_unchanged();

@@ -1,6 +1,7 @@
 #include "input/input.hpp"
 #include "usage.hpp"
 
+#include "input/broadcast.hpp"
 #include "input/chain.hpp"
 #include "input/nodata.hpp"
 #include "input/parameters.hpp"
@@ -196,8 +197,10 @@ std::vector<NamedSource> Input::sources() const {
     formula_parameters();
     operands(text);
     const auto open_all = [*this, text] {
+      const std::vector<Operand> names = operands(text);
+      if (std::unique_ptr<Source> values = broadcast_map(text, names, formula_parameters())) return values;
       std::vector<SourceInput> inputs;
-      for (const Operand& operand : operands(text)) {
+      for (const Operand& operand : names) {
         const Tables whole = operand.how.text.columns.empty() ? Tables::one_column : tables;
         inputs.push_back(
             {operand.name, whole == Tables::one_column ? open_source(operand.file, operand.how) : open_table(operand.file, operand.how)});

@@ -64,7 +64,7 @@ struct Quantiles {
 /// bits, otherwise usually two passes, and at most 2 (32 bits) or 4 (64 bits); many quantiles may need more. Memory: under 32 MiB, and up
 /// to 8 MiB for each thread. May be called from several threads at once.
 /// @throws Error (no_answer) if there are no elements, or all are NaN and skipped; Error (usage) for an invalid q.
-/// It runs on the CPU, but for arrays of more than 2^20 elements on a device that runs kernels: there, unless `options` name another
+/// It runs on the CPU, but for arrays of more than 4096 elements on a device that runs kernels: there, unless `options` name another
 /// device. Others in a device's memory are copied to the host in parts of 64 MiB at most, once for each pass.
 Quantiles quantiles(const Array& data, std::span<const double> q, const QuantileRule& rule = {}, const Options& options = {});
 /// The same over a source, which is opened again for each pass: `open` must give the same numbers each time. If its type() is unknown

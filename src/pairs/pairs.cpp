@@ -5,6 +5,7 @@
 #include "device/device.hpp"
 #include "device/memory/run.hpp"
 #include "formula/bound.hpp"
+#include "pairs/named.hpp"
 #include "pairs/pairs_cpu.hpp"
 #include "pairs/pairs_device.hpp"
 #include "pairs/pairs_formula.hpp"
@@ -220,6 +221,22 @@ void choose_reduction(const PairsProblem& options, all_pairs::Problem& problem) 
   }
 }
 
+// Puts functions with names in place of formulas that are such. Kernels compile every formula, and have nothing to gain but in fast sums.
+void use_named(const PairsProblem& options, DType type, const DeviceInfo& info, all_pairs::Problem& problem) {
+  const bool fast = options.reduction == PairReduction::sum && options.accuracy == PairAccuracy::fast && !options.combine;
+  if (problem.formula == nullptr || (info.has(Capability::kernels) && !fast)) return;
+  if (const std::optional<PairFunction> f = all_pairs::named_by(options, type, *problem.formula)) {
+    problem.f = *f;
+  } else if (const auto near = fast ? all_pairs::approximation_of(options, type, *problem.formula) : std::nullopt) {
+    problem.f = near->f;
+    problem.factor = near->factor;
+    problem.softening = near->softening;
+  } else {
+    return;
+  }
+  problem.formula = nullptr;
+}
+
 }  // namespace
 
 all_pairs::Problem all_pairs::checked(const Array& a, const Array& b, const PairsProblem& wanted) {
@@ -294,13 +311,7 @@ all_pairs::Problem all_pairs::checked(const Array& a, const Array& b, const Pair
 all_pairs::OwnProblem all_pairs::prepared(const Array& a, const Array& b, const PairsProblem& options, const DeviceInfo& info) {
   OwnProblem own{checked(a, b, options), {}};
   check_capabilities(info, options, own.problem);
-  // Kernels compile every formula; the CPU has loops for functions with names.
-  if (own.problem.formula != nullptr && !info.has(Capability::kernels)) {
-    if (const std::optional<PairFunction> f = named_by(options, a.type(), *own.problem.formula)) {
-      own.problem.f = *f;
-      own.problem.formula = nullptr;
-    }
-  }
+  use_named(options, a.type(), info, own.problem);
   own.problem.a = own.problem.b = nullptr;
   if (own.problem.extras != 0) own.of_y = gathered(inputs_of_y(options), own.problem);
   own.problem.of_y = own.of_y.data();

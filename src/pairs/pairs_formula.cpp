@@ -111,39 +111,6 @@ Formula formula_of(const PairsProblem& options) {
   return Formula(options.weights ? fmt::format("w*({})", text) : text);
 }
 
-namespace {
-
-bool same_operations(const PairFormula& a, const PairFormula& b) {
-  const auto same_node = [](const formula::Node& x, const formula::Node& y) {
-    return x.op == y.op && x.type == y.type && x.operands == y.operands && x.from == y.from && x.bits == y.bits;
-  };
-  const auto same_operand = [](const PairFormula::Operand& x, const PairFormula::Operand& y) {
-    return x.of_y == y.of_y && x.element == y.element;
-  };
-  return a.program.results == b.program.results && std::ranges::equal(a.program.nodes, b.program.nodes, same_node) &&
-         std::ranges::equal(a.operands, b.operands, same_operand);
-}
-
-}  // namespace
-
-std::optional<PairFunction> named_by(const PairsProblem& options, DType type, const PairFormula& formula) {
-  if (is_integer(type) || options.complex || !formula.program.parameters.empty()) return std::nullopt;
-  PairsProblem named = options;
-  if (!named.weights && named.of_y.size() == 1) named.weights = named.of_y[0].array;  // by whatever name
-  if (named.of_y.size() > (options.weights ? 0u : 1u) || (named.of_y.size() == 1 && components_of(named.of_y[0]) != 1)) return std::nullopt;
-  named.of_y.clear();
-  named.parameters.clear();
-  for (const PairFunction f : {PairFunction::product, PairFunction::sqdist, PairFunction::difference, PairFunction::absdiff}) {
-    // Of several components the loops add each to a fast sum, for which the bound of a formula has no term.
-    if (named.components > 1 && (f == PairFunction::difference || f == PairFunction::absdiff)) break;
-    named.f = f;
-    named.formula = formula_of(named);
-    const DType computed = formula::dtype_of(formula::scalar_of(type));
-    if (same_operations(formula, all_pairs::bind(named, type, named.combine ? std::nullopt : std::optional(computed)))) return f;
-  }
-  return std::nullopt;
-}
-
 std::vector<Capability> needs_of(const formula::Program& program) {
   const formula::Reproducibility bits = formula::reproducibility(program);
   std::vector<Capability> needed;

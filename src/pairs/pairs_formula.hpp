@@ -51,10 +51,6 @@ DType value_type(const Problem& problem) noexcept;
 /// point.
 Formula formula_of(const PairsProblem& options);
 
-/// The function that a formula of floating-point numbers is, operation by operation: `dot(a, b)` is product, `w*sqdist(a, b)` is sqdist
-/// with weights. `type` is that of A and B. None of gaussian, which has an exponential of its own, nor of invdist.
-std::optional<PairFunction> named_by(const PairsProblem& options, DType type, const PairFormula& formula);
-
 /// Defines what function.h takes of a formula but its functions.
 void define(device::Source& source, const PairFormula& formula);
 /// Adds the formula, as function.h takes it, to the source of a kernel with `files`.

@@ -258,7 +258,7 @@ Quantiles quantiles(const Array& data, std::span<const double> q, const Quantile
                             [&](View block) { progress.for_parts(block, [&](View part) { core::for_contiguous_pieces(part, body); }); });
   };
   const auto select = [&](const selection::Ranks& ranks, Report& report) {
-    if (data.size() <= selection::kMaxGathered ||
+    if (data.size() <= selection::kMaxCopied ||
         !selects_on(data.on_device() ? std::optional(data.buffer().device()) : std::nullopt, options)) {
       return selection::select(pass, data.type(), options.tuning.threads, ranks);
     }
@@ -286,7 +286,7 @@ Quantiles quantiles(const std::function<std::unique_ptr<Source>()>& open, std::s
     source.reset();
   };
   const auto select = [&](const selection::Ranks& ranks, Report& report) {
-    const bool many = type && source->resident_bytes() > selection::kMaxGathered * size_of(*type);
+    const bool many = type && source->resident_bytes() > selection::kMaxCopied * size_of(*type);
     if (many && selects_on(source->device(), options)) {
       if (const auto there = statistics::terms_of(*source, *source->device())) {
         report.device = there->device().info().selector;

@@ -55,8 +55,9 @@ Selected select(const Pass& pass, std::optional<DType> type, std::uint32_t threa
 
 /// The elements of a pass on a device that are done with.
 using Done = std::function<void(std::uint64_t elements)>;
-/// The same where kernels count the digits: of a formula's values, of an array on a device that runs kernels. The numbers that they have
-/// more of than kMaxGathered.
+/// Elements in a device's memory of which no more are copied and sorted on the host: launches would take longer.
+inline constexpr std::uint64_t kMaxCopied = std::uint64_t{1} << 12;
+/// The same where kernels count the digits: of a formula's values, of an array on a device that runs kernels; of more than kMaxCopied.
 Selected select(statistics::Terms& terms, const Ranks& ranks, const Done& done, std::string& configuration);
 Selected select(const Array& data, const Ranks& ranks, const Done& done, std::string& configuration);
 

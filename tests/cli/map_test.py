@@ -51,6 +51,23 @@ class Map(Case):
         self.write("gaps.csv", b"price,amount\n1.5,2\n,3\n4,1\n")
         self.assertIn("1 missing in price", self.refuse("sum", "--map", "price*amount", "gaps.csv"))
 
+    def test_rows_and_columns(self):
+        """Arrays of different shapes go together as numpy broadcasts them, in each command that has formulas."""
+        def write(name, shape, values):
+            self.write(name, npy(header("'<f8'", shape), struct.pack("<%dd" % len(values), *values)))
+        matrix, row, column = self.x[:12], self.y[:4], self.y[4:7]
+        write("m.npy", "(3, 4)", matrix), write("r.npy", "(4,)", row), write("c.npy", "(3, 1)", column), write("s.npy", "()", [0.5])
+        values = [(matrix[4 * i + k] * row[k] + column[i]) * 0.5 for i in range(3) for k in range(4)]
+        whole = ("--map", "(m*r + c)*s", "m=m.npy", "r=r.npy", "c=c.npy", "s=s.npy")
+        self.assertEqual(self.number("sum", *whole), math.fsum(values))
+        self.assertEqual(self.number("argmax", *whole), values.index(max(values)))
+        self.assertEqual(self.number("median", *whole), sum(sorted(values)[5:7]) / 2)
+        self.assertEqual(self.number("reduce", "--combine", "max(a, b)", *whole), max(values))
+        self.assertEqual(sum(self.json("hist", "--bins", "3", *whole)["channels"][0]["counts"]), 12)
+        self.assertEqual(self.number("sum", "--map", "x*y", "c.npy", "r.npy"), math.fsum(a * b for a in column for b in row))
+        self.assertIn("'y' has the shape (4), which does not go together", self.refuse("sum", "--map", "x*y", "x.npy", "r.npy"))
+        self.assertIn("does not go together", self.refuse("reduce", "--map", "x*y", "--combine", "a + b", "x.npy", "r.npy"))
+
     def test_operators(self):
         numbers = [12, 18, 30, 42, 6]
         self.integers("n.npy", numbers)
@@ -72,7 +89,7 @@ class Map(Case):
 
     def test_refusals(self):
         self.assertIn("'q'", self.refuse("sum", "--map", "x*q", "x.npy"))
-        self.assertIn("different lengths", self.refuse("sum", "--map", "x*y", "x.npy", self.floats("z.npy", [1.0])))
+        self.assertIn("different lengths", self.refuse("sum", "--map", "x*y", "x.npy", self.write("z.txt", b"1\n2\n")))
         self.assertIn("does not use 'y'", self.refuse("sum", "--map", "x+1", "x.npy", "y.npy"))
         self.assertIn("^", self.refuse("sum", "--map", "x*(y", "x.npy", "y.npy"))
         self.assertIn("--param h", self.refuse("sum", "--map", "x*h", "--param", "h", "x.npy"))
