@@ -101,6 +101,7 @@ class Commands(Case):
             numpy.save(self.path(name), generator.random((30, 3)))
         for name in ("masses.npy", "w.npy"):
             numpy.save(self.path(name), generator.random(30))
+        numpy.save(self.path("center.npy"), numpy.load(self.path("A.npy")).mean(0))
         numpy.save(self.path("counts.npy"), generator.integers(0, 1000, 300))
         numpy.save(self.path("o.npy"), [0, 10, 10, 300])
         numpy.save(self.path("lengths.npy"), [10, 0, 290])
