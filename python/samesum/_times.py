@@ -17,9 +17,15 @@ _SIGN = numpy.uint64(2**63)
 Reducer = Callable[[str, Any], Any]  # an array of the reductions by name: 'sum', 'min', 'max', 'argmin', 'argmax'
 
 
-def times(x: Any) -> Any:
-    """`x` as an array of dates or durations, masked where it is so; None where it has other elements."""
+def times(x: Any, positions: bool = True) -> Any:
+    """`x` as an array of dates or durations, masked where it is so; None where it has other elements. Without `positions` what is missing from
+    columns of polars, pyarrow and pandas' on Arrow is left out. Dates with a time zone are those of UTC."""
     try:
+        if hasattr(getattr(x, "dtype", None), "tz") and hasattr(x, "dt"):
+            x = x.dt.tz_convert(None)
+        if not positions and (hasattr(x, "null_count") or hasattr(getattr(x, "dtype", None), "pyarrow_dtype")):
+            dropped = next((getattr(x, name) for name in ("drop_nulls", "drop_null", "dropna") if hasattr(x, name)), None)
+            x = x if dropped is None else dropped()
         x = x if isinstance(x, numpy.ma.MaskedArray) else every(x)
     except (TypeError, ValueError):
         return None
@@ -107,7 +113,7 @@ def reduced(what: str, x: Any, axis: Axis, out: Any, keepdims: bool, where: Any,
 
 def or_times(what: str, x: Any, axis: Axis, dtype: Any, out: Any, keepdims: bool, where: Any, device: DeviceLike, nan: str) -> Any:
     """The answer for times, where the library has just refused `x`; of other elements its refusal stands."""
-    found = times(x)
+    found = times(x, what.startswith("arg"))
     if found is None:
         raise  # noqa: PLE0704: what the caller is handling
     if dtype is not None:

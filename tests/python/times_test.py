@@ -1,4 +1,6 @@
 """Dates and durations against exact arithmetic; functions that are told of progress."""
+import datetime
+import importlib
 import os
 import random
 import sys
@@ -179,8 +181,6 @@ class Times(unittest.TestCase):
         x = pandas.Series(draw(random.Random(4), "M8[ns]", 100))
         self.assertEqual(samesum.mean(x).view(np.int64), mean_of(x.to_numpy().view(np.int64).tolist()))
         self.assertEqual(samesum.max(x), x.max().to_datetime64())
-        with self.assertRaises(TypeError):
-            samesum.mean(pandas.Series(pandas.to_datetime(["2026-01-01"], utc=True)))
 
 
 class Progress(unittest.TestCase):
@@ -221,6 +221,44 @@ class Progress(unittest.TestCase):
         x, seen = np.ones(1 << 23), []
         samesum.sum(x, progress=lambda done, whole: seen.append(samesum.sum(x)))
         self.assertEqual(set(seen), {float(1 << 23)})
+
+
+class Columns(unittest.TestCase):
+    """Times of polars, pyarrow and pandas: nulls are left out, NaT is not."""
+
+    def columns(self, values):
+        for name, make in (("polars", lambda module: module.Series(values)), ("pyarrow", lambda module: module.array(values)),
+                           ("pyarrow", lambda module: module.chunked_array([values[:2], values[2:]])),
+                           ("pandas", lambda module: module.Series(values, dtype=module.ArrowDtype(importlib.import_module("pyarrow").array(values).type)))):
+            try:
+                yield make(importlib.import_module(name))
+            except ImportError:
+                continue
+
+    def test_nulls_are_left_out(self):
+        day = datetime.timedelta(1)
+        first, tried = datetime.datetime(2024, 2, 28), 0
+        for x in self.columns([first, None, first + 3 * day, first + day]):
+            tried += 1
+            self.assertEqual(samesum.mean(x), np.datetime64("2024-02-29T08:00", "us"), type(x))
+            self.assertEqual((samesum.min(x), samesum.max(x)), (np.datetime64(first), np.datetime64(first + 3 * day)))
+            self.assertRaises(TypeError, samesum.argmin, x)
+            self.assertRaises(TypeError, samesum.groupby([1, 1, 2, 2]).mean, x)
+        for x in self.columns([day, None, -3 * day]):
+            self.assertEqual(samesum.sum(x), np.timedelta64(-2 * day))
+        for x in self.columns([day, 2 * day]):
+            self.assertEqual((samesum.sum(x), samesum.argmax(x)), (np.timedelta64(3 * day), 1))
+        if not tried:
+            self.skipTest("neither polars nor pyarrow is installed")
+
+    def test_time_zones_are_utc(self):
+        try:
+            import pandas
+        except ImportError:
+            self.skipTest("pandas is not installed")
+        x = pandas.Series(pandas.to_datetime(["2024-01-01 01:00", "2024-01-03 01:00"])).dt.tz_localize("Etc/GMT-1")
+        self.assertEqual(samesum.mean(x), np.datetime64("2024-01-02T00:00"))
+        self.assertEqual((samesum.max(x), samesum.argmax(x)), (np.datetime64("2024-01-03T00:00"), 1))
 
 
 if __name__ == "__main__":
