@@ -25,8 +25,9 @@ struct Kind {
   bool zeros = false;
   bool whole = false;
 };
-constexpr Kind kKinds[] = {{0},        {3},         {8, true},  {14}, {14, true}, {20},      {20, true},      {30},
-                           {30, true}, {45},        {45, true}, {60}, {60, true}, {0, true}, {9, true, true}, {20, false, true},
+constexpr Kind kKinds[] = {{0},        {10},        {10, true}, {3},       {8, true},       {14},
+                           {14, true}, {20},        {20, true}, {30},      {30, true},      {45},
+                           {45, true}, {60},        {60, true}, {0, true}, {9, true, true}, {20, false, true},
                            {400},      {1000, true}};
 
 template <class T>

@@ -11,6 +11,8 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <limits>
+#include <type_traits>
 #include <variant>
 
 namespace samesum::statistics {
@@ -32,18 +34,8 @@ class Partial {
   void add(View data, std::uint64_t first, std::uint64_t count) { add(at(data, first), first, count); }
   /// Elements that follow one another, of which the first has the index `first`.
   void add(const std::byte* elements, std::uint64_t first, std::uint64_t count) {
-    const bool fused = type_ == DType::float32 && fields_.sum && fields_.squares && !fields_.nonzeros &&
-                       reinterpret_cast<std::uintptr_t>(elements) % alignof(float) == 0;
-    if (!fused) return add_apart(elements, first, count);
-    for (; count >= kProductBlock; first += kProductBlock, count -= kProductBlock, elements += kProductBlock * sizeof(float)) {
-      const auto* const block = reinterpret_cast<const float*>(elements);
-      float least, greatest;
-      if (!add_fused_block(block, fused_, least, greatest)) {
-        add_apart(elements, first, kProductBlock);
-      } else if (fields_.extrema && !note_extremes(least, greatest, first)) {
-        add_extremes(elements, kProductBlock, type_, first, false, extremes_);
-      }
-    }
+    if (type_ == DType::float32) return add_as<float>(elements, first, count);
+    if (type_ == DType::float64) return add_as<double>(elements, first, count);
     add_apart(elements, first, count);
   }
 
@@ -70,6 +62,22 @@ class Partial {
     return static_cast<const std::byte*>(data.data()) + index * size_of(data.type());
   }
 
+  // In one loop where that is exact.
+  template <class T>
+  void add_as(const std::byte* elements, std::uint64_t first, std::uint64_t count) {
+    constexpr std::size_t kBlock = fused_block(sizeof(T));
+    const bool fused = fields_.sum && fields_.squares && !fields_.nonzeros && reinterpret_cast<std::uintptr_t>(elements) % alignof(T) == 0;
+    for (; fused && count >= kBlock; first += kBlock, count -= kBlock, elements += kBlock * sizeof(T)) {
+      T least, greatest;
+      if (!add_fused_block(reinterpret_cast<const T*>(elements), fused_, least, greatest)) {
+        add_apart(elements, first, kBlock);
+      } else if (fields_.extrema && !note_extremes(least, greatest, first, kBlock)) {
+        add_extremes(elements, kBlock, type_, first, false, extremes_);
+      }
+    }
+    add_apart(elements, first, count);
+  }
+
   // One loop after the other over a block that lies in the first-level cache. One alone takes all, and so may read in several places.
   void add_apart(const std::byte* elements, std::uint64_t first, std::uint64_t count) {
     const bool alone = fields_.sum + fields_.squares + fields_.extrema == 1;
@@ -83,16 +91,18 @@ class Partial {
   }
 
   // Whether the extremes of a block without NaNs change nothing; zeros of both signs are equal here, so these are looked at.
-  bool note_extremes(float least, float greatest, std::uint64_t first) {
-    const auto key = [](float x) {
-      const auto bits = static_cast<std::int32_t>(std::bit_cast<std::uint32_t>(x));
-      return std::int64_t{bits ^ ((bits >> 31) & 0x7fffffff)};
+  template <class T>
+  bool note_extremes(T least, T greatest, std::uint64_t first, std::size_t count) {
+    const auto key = [](T x) {
+      using Bits = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
+      const auto bits = std::bit_cast<Bits>(x);
+      return std::int64_t{bits ^ ((bits >> (8 * sizeof(T) - 1)) & std::numeric_limits<Bits>::max())};
     };
     if (!extremes_.min_index || !extremes_.max_index || least == 0 || greatest == 0) return false;
     const bool below = key(least) < extremes_.min || (key(least) == extremes_.min && first < *extremes_.min_index);
     const bool above = key(greatest) > extremes_.max || (key(greatest) == extremes_.max && first < *extremes_.max_index);
     if (below || above) return false;
-    extremes_.count += kProductBlock;
+    extremes_.count += count;
     return true;
   }
 

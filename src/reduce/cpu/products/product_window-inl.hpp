@@ -48,22 +48,60 @@ struct Format<double> {
   static constexpr int kNarrow = 3, kWide = 4;
 };
 
+template <class T>
+constexpr int kDistance = 52 - Format<T>::kHeadroom;  // from one anchor to the next, as for sums
+
 // Makes the sums those for products from 2^lowest on and below 2^end, moving these apart as far as the sums allow; whether that is as far
 // as the bounds were. With more sums than the fewest, blocks to come may be greater as well as less, with the fewest they are less.
 template <class T>
 bool set_window(int slices, int& lowest, int& end, ProductWindow& window) {
   using F = Format<T>;
-  constexpr int kDistance = 52 - F::kHeadroom;  // of the anchors, as for sums
-  static_assert((F::kNarrow - 1) * kDistance > F::kBits - 52 + F::kHeadroom + 1);
+  static_assert((F::kNarrow - 1) * kDistance<T> > F::kBits - 52 + F::kHeadroom + 1);
   // The last sum's spacing is 2^(end + kHeadroom + 1 - (slices - 1) kDistance - 52), and products are multiples of 2^(lowest - kBits).
-  const int spare = (slices - 1) * kDistance + 52 - F::kHeadroom - 1 - F::kBits - (end - lowest);
+  const int spare = (slices - 1) * kDistance<T> + 52 - F::kHeadroom - 1 - F::kBits - (end - lowest);
   if (spare < 0) return false;
   const int above = slices == F::kNarrow ? std::min(spare, 2) : spare / 2;
-  const int first = end + above + F::kHeadroom + 1, last = first - (slices - 1) * kDistance;
+  const int first = end + above + F::kHeadroom + 1, last = first - (slices - 1) * kDistance<T>;
   if (first > 1022 || last < -1000) return false;
   end += above;
   lowest -= spare - above;
-  window.set_anchors(slices, first, kDistance);
+  window.set_anchors(slices, first, kDistance<T>, ProductAccumulator::kUnit);
+  return true;
+}
+
+template <class T>
+const std::byte* bytes(const T* numbers) {
+  return reinterpret_cast<const std::byte*>(numbers);
+}
+
+// The window for factors in these ranges, with room for somewhat other ones in blocks to come; whether there is one.
+inline bool find_window(const loops::Range& a, const loops::Range& b, int slices, ProductWindow& window) {
+  struct Exponents {
+    explicit Exponents(const loops::Range& range)
+        : highest(std::max((range.highest + 1) >> 23, 1)), lowest(std::clamp(static_cast<int>(range.lowest >> 23), 1, highest)) {}
+    int highest, lowest;  // fields, denormals' counted as the least normal one's
+  };
+  const Exponents first(a), second(b);
+  if (first.highest == 255 || second.highest == 255) return false;
+  const int all_lowest = first.lowest + second.lowest - 254, all_end = first.highest + second.highest - 252;
+  int lowest = all_lowest, end = all_end;
+  if (!set_window<float>(slices, lowest, end, window)) return false;
+  const int above = (end - all_end) / 2, below = (all_lowest - lowest) / 2;
+  const auto bounds = [&](const loops::Range& range, const Exponents& exponents) {
+    const int least = exponents.lowest - below;
+    return reduction::Bounds{least <= 1 ? 0 : least << 23, std::min(exponents.highest + above + 1, 255) << 23, range.zeros && least > 1};
+  };
+  window.first = bounds(a, first);
+  window.second = bounds(b, second);
+  return true;
+}
+
+// The window for products of doubles in this range; whether there is one.
+inline bool find_window(const loops::Range& range, int slices, ProductWindow& window) {
+  const bool zeros = range.highest < 0;
+  int lowest = zeros ? 0 : static_cast<int>(range.lowest >> 20) - 1023, end = zeros ? 0 : ((range.highest + 1) >> 20) + 1 - 1023;
+  if (end > 1023 || !set_window<double>(slices, lowest, end, window)) return false;
+  window.first = {(lowest + 1023) << 20, (end + 1023) << 20};
   return true;
 }
 
@@ -82,10 +120,10 @@ class Sums {
     loops::unrolled<kLast - kFirst>([&](auto n) HWY_ATTR {
       V& running = sums_[kFirst + n][kChain];
       const V sum = hn::Add(running, part);
-      part = hn::Sub(part, hn::Sub(sum, running));
+      part = loops::minus(part, hn::Sub(sum, running));
       running = sum;
     });
-    sums_[kLast][kChain] = hn::Add(sums_[kLast][kChain], part);
+    sums_[kLast][kChain] = loops::plus(sums_[kLast][kChain], part);
   }
   // An exact product; it does not matter whether it is fused with the additions.
   template <std::size_t kChain>
@@ -112,16 +150,17 @@ class Sums {
   V sums_[kSlices][kChains];
 };
 
-// Adds a block by `add`, which tells whether it was within the window; if it was not, after `find` has made a window for it.
-template <class Add, class Find>
-HWY_INLINE bool add_in(ProductWindow& window, ProductAccumulator& total, const Add& add, const Find& find) {
+// Adds a block by `add`, which tells whether it was within the window; if it was not, after `find` has made a window for it. `flush`
+// empties the sums.
+template <class Flush, class Add, class Find>
+HWY_INLINE bool add_in(ProductWindow& window, const Flush& flush, const Add& add, const Find& find) {
   if (window.blocks_to_skip > 0) {
     --window.blocks_to_skip;
     return false;
   }
   bool done = window.slices != 0 && add(window);
   if (!done) {
-    window.flush(total);
+    flush();
     done = find(window) && add(window);
   }
   if (!done) {
@@ -130,7 +169,7 @@ HWY_INLINE bool add_in(ProductWindow& window, ProductAccumulator& total, const A
   }
   window.last_blocks_to_skip = 0;
   if (++window.blocks == ProductWindow::kMaxBlocks) {
-    window.flush(total);
+    flush();
     if (window.first.zeros || window.second.zeros) window.slices = 0;  // to look for zeros is dearer, and perhaps there are none now
   }
   return true;

@@ -13,8 +13,9 @@ namespace {
 
 __extension__ typedef unsigned __int128 Uint128;
 
-// Adds value · 2^(position - 2148).
-void add_wide(ProductAccumulator& total, Int128 value, int position) noexcept {
+// Adds value · 2^position, in units of the total's.
+template <class Total>
+void add_wide(Total& total, Int128 value, int position) noexcept {
   const bool negative = value < 0;
   const Uint128 magnitude = negative ? 0 - static_cast<Uint128>(value) : static_cast<Uint128>(value);
   constexpr std::uint64_t kMask = (std::uint64_t{1} << 62) - 1;
@@ -185,15 +186,16 @@ void PartialProducts::note_any(const T* a, const T* b, std::size_t count) {
 template void PartialProducts::note_any(const float* a, const float* b, std::size_t count);
 template void PartialProducts::note_any(const double* a, const double* b, std::size_t count);
 
-void ProductWindow::set_anchors(int slices_wanted, int exponent, int distance) noexcept {
+void ProductWindow::set_anchors(int slices_wanted, int exponent, int distance, int unit) noexcept {
   slices = slices_wanted;
   for (int slice = 0; slice < slices; ++slice, exponent -= distance) {
     anchors[slice] = std::ldexp(1.5, exponent);
-    positions[slice] = exponent - 52 + ProductAccumulator::kUnit;
+    positions[slice] = exponent - 52 + unit;
   }
 }
 
-void ProductWindow::flush(ProductAccumulator& total) noexcept {
+template <class Total>
+void ProductWindow::flush(Total& total) noexcept {
   for (int slice = 0; slice < slices; ++slice) {
     Int128 sum = 0;
     for (std::int64_t& lane : lanes[slice]) {
@@ -205,19 +207,12 @@ void ProductWindow::flush(ProductAccumulator& total) noexcept {
   blocks = 0;
 }
 
+template void ProductWindow::flush(Accumulator& total) noexcept;
+template void ProductWindow::flush(ProductAccumulator& total) noexcept;
+
 void ProductWindow::leave() noexcept {
   last_blocks_to_skip = std::clamp(2 * last_blocks_to_skip, 1, 64);
   blocks_to_skip = last_blocks_to_skip - 1;
-}
-
-void FusedSums::flush() noexcept {
-  for (std::size_t which = 0; which < lanes.size(); ++which) {
-    for (std::int64_t& lane : lanes[which]) {
-      which == 0 ? sum.add_scaled(lane, window.positions[which]) : squares.add_scaled(lane, window.positions[which]);
-      lane = 0;
-    }
-  }
-  blocks = 0;
 }
 
 void PartialProducts::flush_bins() noexcept {

@@ -33,9 +33,11 @@ struct ProductWindow {
   int blocks_to_skip = 0;       ///< blocks to come that are not tried in this window,
   int last_blocks_to_skip = 0;  ///< and how many were not the last time
 
-  /// The exponents of the anchors: the first one's, and how much lower each next one lies. The sums must be empty.
-  void set_anchors(int slices_wanted, int exponent, int distance) noexcept;
-  void flush(ProductAccumulator& total) noexcept;
+  /// The exponents of the anchors: the first one's, and how much lower each next one lies. The sums must be empty. `unit`: that of the
+  /// accumulator to come, such as ProductAccumulator::kUnit.
+  void set_anchors(int slices_wanted, int exponent, int distance, int unit) noexcept;
+  template <class Total>
+  void flush(Total& total) noexcept;
   /// Notes that a block does not fit: those to come are likely to be like it.
   void leave() noexcept;
 };
@@ -71,21 +73,24 @@ inline constexpr std::size_t kProductBlock = 1024;
 void add_product_block(const float* a, const float* b, std::size_t count, PartialProducts& partial);
 void add_product_doubles(const double* a, const double* b, std::size_t count, PartialProducts& partial);
 
-/// The sum, the sum of squares and the extremes of floats at once, in registers, while the exponents of a block span a narrow range.
+/// The sum, the sum of squares and the extremes at once, in registers, while the squares of a block lie in a narrow window.
 struct FusedSums {
-  reduction::Window window;  ///< of the sum, and of the two for squares
-  alignas(64) std::array<std::array<std::int64_t, ProductWindow::kMaxLanes>, 3> lanes{};
-  int blocks = 0;               ///< in `lanes`
-  int blocks_to_skip = 0;       ///< that are not tried, as those before had no window,
-  int last_blocks_to_skip = 0;  ///< and how many the last time
+  ProductWindow squares_window;
+  ProductWindow sum_window;  ///< its anchors and sums alone
   std::uint64_t elements = 0;
   Accumulator sum;
   ProductAccumulator squares;
 
-  void flush() noexcept;
+  void flush() noexcept {
+    sum_window.flush(sum);
+    squares_window.flush(squares);
+  }
 };
 
-/// Adds a block of kProductBlock floats, if that is exact and some of them are not zero; `least` and `greatest` are then its extremes.
+/// How many elements of 4 or 8 bytes a block has.
+constexpr std::size_t fused_block(std::size_t bytes) { return bytes == 4 ? kProductBlock : kProductBlock / 2; }
+/// Adds a block, if that is exact and some of its elements are not zero; `least` and `greatest` are then its extremes.
 bool add_fused_block(const float* block, FusedSums& sums, float& least, float& greatest);
+bool add_fused_block(const double* block, FusedSums& sums, double& least, double& greatest);
 
 }  // namespace samesum::statistics

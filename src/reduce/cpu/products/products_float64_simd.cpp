@@ -71,8 +71,7 @@ bool add_in_window(const double* a, const double* b, std::size_t distance, std::
   return true;
 }
 
-// Makes a window for these products; whether there is one.
-bool find_window(const double* a, const double* b, std::size_t distance, std::size_t count, int slices, ProductWindow& window) {
+loops::Range range_of_products(const double* a, const double* b, std::size_t distance, std::size_t count) {
   const D d;
   loops::WholeCheck<double> check;
   for (std::size_t place = 0; place < kPlaces; ++place) {
@@ -81,21 +80,15 @@ bool find_window(const double* a, const double* b, std::size_t distance, std::si
       check.look_at_one(hn::Mul(hn::LoadU(d, a + from), hn::LoadU(d, b + from)));
     }
   }
-  const loops::Range range = check.range();
-  const bool zeros = range.highest < 0;
-  int lowest = zeros ? 0 : static_cast<int>(range.lowest >> 20) - 1023, end = zeros ? 0 : ((range.highest + 1) >> 20) + 1 - 1023;
-  if (end > 1023 || !set_window<double>(slices, lowest, end, window)) return false;
-  const auto magnitude = [](int exponent) { return (exponent + 1023) << 20; };
-  window.first = {magnitude(lowest), magnitude(end)};
-  return true;
+  return check.range();
 }
 
 template <bool kSquares, int kSlices>
 bool add_in_any_window(const double* a, const double* b, std::size_t distance, std::size_t count, ProductWindow& window,
                        ProductAccumulator& total) {
   return add_in(
-      window, total, [&](ProductWindow& w) { return add_in_window<kSquares, kSlices>(a, b, distance, count, w); },
-      [&](ProductWindow& w) { return find_window(a, b, distance, count, kSlices, w); });
+      window, [&] { window.flush(total); }, [&](ProductWindow& w) { return add_in_window<kSquares, kSlices>(a, b, distance, count, w); },
+      [&](ProductWindow& w) { return find_window(range_of_products(a, b, distance, count), kSlices, w); });
 }
 
 // Products as sums of two doubles.
