@@ -112,6 +112,11 @@ def _narrowed(reduction: Any, x: Any, axis: Axis, out: Any, keepdims: bool, wher
     return into(out, _numpy.expand_dims(found, tuple(axes)) if keepdims else found)
 
 
+def _summing(nan: str, device: DeviceLike, to_float: bool) -> Callable[[Any], Any]:
+    """The sum of all elements, as a function; made here, as variables that a function shares with one inside it are slower."""
+    return lambda part: _core.sum(part, nan, device, to_float)
+
+
 @documented
 def sum(x: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False, where: Any = True, device: DeviceLike = None,
         nan: str = "propagate", progress: Progress = None, lazy: bool = False) -> Any:
@@ -159,8 +164,8 @@ def sum(x: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims:
             return _core.sum(x, nan, device, to_float)
         if to_float:
             found = _narrowed(_AXIS.sum, x, axis, out, keepdims, where, device, nan)
-            return found if found is not None else _as_float32(_each(lambda part: _core.sum(part, nan, device, True), x, axis, keepdims, out, where))
-        return _along(_AXIS.sum, lambda part: _core.sum(part, nan, device, False), x, axis, out, keepdims, where, device, nan)
+            return found if found is not None else _as_float32(_each(_summing(nan, device, True), x, axis, keepdims, out, where))
+        return _along(_AXIS.sum, _summing(nan, device, False), x, axis, out, keepdims, where, device, nan)
     except TypeError:
         return or_times("sum", x, axis, dtype, out, keepdims, where, device, nan)
 
