@@ -12,8 +12,6 @@ _OTHERS = ("__array__", "__array_interface__", "__arrow_c_array__", "__arrow_c_s
 # bfloat16 where ml_dtypes is not there to name it: numpy has no such numbers, so these elements only move.
 _BFLOAT16 = numpy.dtype([("bfloat16", numpy.uint16)])
 
-_TORCH_TYPES: dict[Any, str] = {}  # their names, which torch takes half a microsecond to make
-
 
 def _is_bfloat16(dtype: Any) -> bool:
     return bool(dtype == _BFLOAT16) or dtype.name == "bfloat16"
@@ -114,11 +112,7 @@ def torch_memory(x: Any) -> Any:
         return None
     device = x.get_device()
     # torch never destroys its streams, so that the module itself stands for what keeps them alive.
-    dtype = x.dtype
-    name = _TORCH_TYPES.get(dtype)
-    if name is None:
-        name = _TORCH_TYPES[dtype] = str(dtype)[6:]
-    return x.data_ptr(), name, x.shape, x.stride(), (torch._C._cuda_getCurrentRawStream(device), device, torch)
+    return x.data_ptr(), str(x.dtype)[6:], x.shape, x.stride(), (torch._C._cuda_getCurrentRawStream(device), device, torch)
 
 
 def cuda_place(x: Any, stream: int | None) -> tuple[int, int, Any]:
