@@ -6,8 +6,8 @@
 #define HWY_TARGET_INCLUDE "product/block_simd.cpp"
 #include <hwy/foreach_target.h>  // must come before highway.h
 
-#include "core/half.hpp"
 #include "product/product.hpp"
+#include "reduce/cpu/halves.hpp"
 
 #include <hwy/highway.h>
 
@@ -132,22 +132,14 @@ T tree_of_block(const std::byte* from, bool skip) {
 
 #endif
 
-template <class Half>
-void halves_to_floats(const std::byte* from, float* to) {
-  for (std::size_t i = 0; i < kBlock; ++i) {
-    Half half;
-    std::memcpy(&half, from + i * sizeof half, sizeof half);
-    to[i] = half;
-  }
-}
-
 void float_blocks(const std::byte* elements, DType type, bool skip, std::size_t blocks, float* products) {
   for (std::size_t i = 0; i < blocks; ++i) {
     const std::byte* block = elements + i * kBlock * size_of(type);
     alignas(64) float leaves[kBlock];
-    if (type == DType::float16) halves_to_floats<core::Float16>(block, leaves);
-    if (type == DType::bfloat16) halves_to_floats<core::BFloat16>(block, leaves);
-    if (type != DType::float32) block = reinterpret_cast<const std::byte*>(leaves);
+    if (type != DType::float32) {
+      reduction::halves_to_floats(block, kBlock, type, leaves);
+      block = reinterpret_cast<const std::byte*>(leaves);
+    }
     products[i] = tree_of_block<float>(block, skip);
   }
 }

@@ -3,7 +3,9 @@
 #include "reduce/cpu/sum_cpu.hpp"
 
 #include "core/float_environment.hpp"
+#include "core/half.hpp"
 #include "core/simd.hpp"
+#include "reduce/cpu/halves.hpp"
 #include "reduce/cpu/sum_cpu_partial.hpp"
 #include "selftest/cases.hpp"
 #include "support/oracle.hpp"
@@ -183,6 +185,31 @@ TEST_P(SumCpu, IsRightWhereBinsWrapAround) {
     const Accumulator reference = test::add_each(data.view());
     ASSERT_TRUE(sums_to(reference, data.view(), 1)) << std::hex << often;
     ASSERT_EQ(result_of(reference), test::gmp_oracle(data.view(), NanPolicy::propagate)) << std::hex << often;
+  }
+}
+
+// Every float16 and bfloat16, at both alignments.
+TEST_P(SumCpu, HalvesAreFloats) {
+  std::vector<std::byte> halves(2 * 65536 + 1);
+  std::vector<float> floats(65536);
+  for (const DType type : {DType::float16, DType::bfloat16}) {
+    for (const std::size_t first : {0, 1}) {
+      for (std::uint32_t i = 0; i < 65536; ++i) {
+        const auto bits = static_cast<std::uint16_t>(i);
+        std::memcpy(halves.data() + first + 2 * i, &bits, sizeof bits);
+      }
+      const core::DefaultFloatEnvironment environment;
+      reduction::halves_to_floats(halves.data() + first, floats.size(), type, floats.data());
+      for (std::uint32_t i = 0; i < 65536; ++i) {
+        const auto bits = static_cast<std::uint16_t>(i);
+        const float expected = type == DType::float16 ? float{core::Float16{bits}} : float{core::BFloat16{bits}};
+        if (std::isnan(expected)) {
+          ASSERT_TRUE(std::isnan(floats[i])) << i;
+        } else {
+          ASSERT_EQ(std::bit_cast<std::uint32_t>(floats[i]), std::bit_cast<std::uint32_t>(expected)) << i;
+        }
+      }
+    }
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include "core/view.hpp"
 #include "reduce/cpu/extremes_cpu.hpp"
+#include "reduce/cpu/halves.hpp"
 #include "reduce/cpu/products/products.hpp"
 #include "reduce/cpu/sum_cpu_partial.hpp"
 
@@ -36,6 +37,7 @@ class Partial {
   void add(const std::byte* elements, std::uint64_t first, std::uint64_t count) {
     if (type_ == DType::float32) return add_as<float>(elements, first, count);
     if (type_ == DType::float64) return add_as<double>(elements, first, count);
+    if (type_ == DType::float16 || type_ == DType::bfloat16) return add_halves(elements, first, count);
     add_apart(elements, first, count);
   }
 
@@ -73,6 +75,23 @@ class Partial {
         add_apart(elements, first, kBlock);
       } else if (fields_.extrema && !note_extremes(least, greatest, first, kBlock)) {
         add_extremes(elements, kBlock, type_, first, false, extremes_);
+      }
+    }
+    add_apart(elements, first, count);
+  }
+
+  bool may_fuse() const { return fields_.sum && fields_.squares && !fields_.nonzeros; }
+
+  // 16-bit floats, as floats; their extremes are those of 16 bits.
+  void add_halves(const std::byte* elements, std::uint64_t first, std::uint64_t count) {
+    alignas(64) float block[kProductBlock];
+    for (; may_fuse() && count >= kProductBlock; first += kProductBlock, count -= kProductBlock, elements += 2 * kProductBlock) {
+      reduction::halves_to_floats(elements, kProductBlock, type_, block);
+      float least, greatest;
+      if (!add_fused_block(block, fused_, least, greatest)) {
+        add_apart(elements, first, kProductBlock);
+      } else if (fields_.extrema) {
+        add_extremes(elements, kProductBlock, type_, first, false, extremes_);
       }
     }
     add_apart(elements, first, count);

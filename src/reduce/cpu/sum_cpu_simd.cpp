@@ -7,7 +7,7 @@
 #include <hwy/foreach_target.h>  // must come before highway.h
 
 #include "core/float_environment.hpp"
-#include "core/half.hpp"
+#include "reduce/cpu/halves.hpp"
 #include "reduce/cpu/sum_cpu_partial.hpp"
 #include "reduce/cpu/sum_cpu_watched-inl.hpp"
 #include "reduce/cpu/sum_cpu_window-inl.hpp"
@@ -48,11 +48,6 @@ void add(const std::byte* elements, std::uint64_t count, PartialSum<T>& partial)
 template <class T>
 T plain_sum(const std::byte* elements, std::uint64_t count) {
   return plain_sum_tail(elements, count, T{0});
-}
-
-template <class Half>
-std::size_t convert_vectors(Half, const std::byte*, std::size_t, float*) {
-  return 0;
 }
 
 #else
@@ -315,59 +310,8 @@ T plain_sum(const std::byte* elements, std::uint64_t count) {
   return plain_sum_tail(elements + i * sizeof(T), count - i, hn::GetLane(hn::SumOfLanes(d, sums[0])));
 }
 
-// Whole vectors of 16-bit floats to floats; how many elements.
-template <class Half>
-std::size_t convert_vectors(Half, const std::byte* halves, std::size_t count, float* to) {
-  const hn::ScalableTag<float> d;
-  const hn::Repartition<std::uint32_t, decltype(d)> d32;
-  const hn::Repartition<std::int32_t, decltype(d)> signed32;
-  const hn::Rebind<std::uint16_t, decltype(d)> d16;
-  const hn::Repartition<std::uint8_t, decltype(d16)> bytes;
-  const std::size_t lanes = hn::Lanes(d);
-  std::size_t i = 0;
-  for (; i + lanes <= count; i += lanes) {
-    const auto raw = hn::LoadU(bytes, reinterpret_cast<const std::uint8_t*>(halves + 2 * i));
-    const auto bits = hn::PromoteTo(d32, hn::BitCast(d16, raw));
-    if constexpr (std::is_same_v<Half, core::BFloat16>) {
-      hn::Store(hn::BitCast(d, hn::ShiftLeft<16>(bits)), d, to + i);
-    } else {  // as core::Float16 does it
-      const auto magnitude = hn::And(bits, hn::Set(d32, 0x7fff));
-      const auto value = hn::Mul(hn::BitCast(d, hn::ShiftLeft<13>(magnitude)), hn::Set(d, 0x1p112f));
-      const auto special = hn::Gt(hn::BitCast(signed32, magnitude), hn::Set(signed32, 0x7bff));
-      const auto exponent = hn::IfThenElseZero(hn::RebindMask(d32, special), hn::Set(d32, 0x7f800000));
-      const auto sign = hn::ShiftLeft<16>(hn::And(bits, hn::Set(d32, 0x8000)));
-      hn::Store(hn::BitCast(d, hn::Or(hn::Or(hn::BitCast(d32, value), exponent), sign)), d, to + i);
-    }
-  }
-  return i;
-}
-
 #endif  // HWY_SCALAR
 
-// 16-bit floats are made floats, a block at a time.
-template <class Half>
-void add_halves(const std::byte* elements, std::uint64_t count, PartialSum<float>& partial) {
-  constexpr std::size_t kElements = 1024;
-  alignas(64) float block[kElements];
-  while (count != 0) {
-    const std::size_t taken = std::min<std::uint64_t>(kElements, count);
-    for (std::size_t i = convert_vectors(Half{}, elements, taken, block); i < taken; ++i) {
-      Half half;
-      std::memcpy(&half, elements + 2 * i, sizeof half);
-      block[i] = half;
-    }
-    add(reinterpret_cast<const std::byte*>(block), taken, partial);
-    elements += 2 * taken;
-    count -= taken;
-  }
-}
-
-void add_float16(const std::byte* elements, std::uint64_t count, PartialSum<float>& partial) {
-  add_halves<core::Float16>(elements, count, partial);
-}
-void add_bfloat16(const std::byte* elements, std::uint64_t count, PartialSum<float>& partial) {
-  add_halves<core::BFloat16>(elements, count, partial);
-}
 void add_float32(const std::byte* elements, std::uint64_t count, PartialSum<float>& partial) { add(elements, count, partial); }
 void add_float64(const std::byte* elements, std::uint64_t count, PartialSum<double>& partial) { add(elements, count, partial); }
 float plain_sum_float32(const std::byte* elements, std::uint64_t count) { return plain_sum<float>(elements, count); }
@@ -380,8 +324,6 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace samesum::reduction {
 
-SIMD_EXPORT(add_float16);
-SIMD_EXPORT(add_bfloat16);
 SIMD_EXPORT(add_float32);
 SIMD_EXPORT(add_float64);
 SIMD_EXPORT(plain_sum_float32);
@@ -390,7 +332,15 @@ SIMD_EXPORT(plain_sum_float64);
 void add_elements(const std::byte* elements, std::uint64_t count, DType type, PartialSum<float>& partial) {
   partial.elements += count;
   if (type == DType::float32) return SIMD_CALL(add_float32)(elements, count, partial);
-  return type == DType::float16 ? SIMD_CALL(add_float16)(elements, count, partial) : SIMD_CALL(add_bfloat16)(elements, count, partial);
+  constexpr std::size_t kFloats = 4096;  // half of a first-level cache
+  alignas(64) float block[kFloats];
+  while (count != 0) {
+    const std::size_t taken = std::min<std::uint64_t>(kFloats, count);
+    halves_to_floats(elements, taken, type, block);
+    SIMD_CALL(add_float32)(reinterpret_cast<const std::byte*>(block), taken, partial);
+    elements += 2 * taken;
+    count -= taken;
+  }
 }
 void add_elements(const std::byte* elements, std::uint64_t count, DType, PartialSum<double>& partial) {
   partial.elements += count;

@@ -1,6 +1,8 @@
 #include "reduce/cpu/products/products.hpp"
 
+#include "core/half.hpp"
 #include "core/visit.hpp"
+#include "reduce/cpu/halves.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -105,10 +107,10 @@ const T* as_floats(const std::byte* from, std::size_t count, T* buffer) {
   if constexpr (std::is_same_v<Element, T>) {
     if (reinterpret_cast<std::uintptr_t>(from) % alignof(T) == 0) return reinterpret_cast<const T*>(from);
   }
-  for (std::size_t i = 0; i < count; ++i) {
-    Element element;
-    std::memcpy(&element, from + i * sizeof element, sizeof element);
-    buffer[i] = static_cast<T>(element);
+  if constexpr (sizeof(Element) == 2) {
+    reduction::halves_to_floats(from, count, std::is_same_v<Element, core::Float16> ? DType::float16 : DType::bfloat16, buffer);
+  } else {
+    std::memcpy(buffer, from, count * sizeof(T));
   }
   return buffer;
 }
