@@ -9,10 +9,12 @@
 #include <gtest/gtest.h>
 #include <zlib.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <numeric>
 #include <system_error>
 
@@ -186,6 +188,24 @@ TEST(Image, ColoursThatAPaletteLacksAreRefused) {
       EXPECT_NE(std::string(error.what()).find("of a palette of 3"), std::string::npos) << error.what();
     }
   }
+}
+
+// A TIFF that does not say which colours its channels are: grey with one or two, red, green and blue with three or four.
+TEST(Image, ColoursThatATiffDoesNotNameFollowFromItsChannels) {
+  int found = 0;
+  for (const ImageFile& file : test::image_files()) {
+    if (!file.name.starts_with("tiff 8 bits")) continue;
+    std::vector<std::uint8_t> bytes = file.bytes;
+    constexpr std::uint8_t kPhotometric[] = {6, 1, 3, 0, 1, 0, 0, 0};  // tag 262, of one 16-bit number
+    const auto at = std::search(bytes.begin(), bytes.end(), std::begin(kPhotometric), std::end(kPhotometric));
+    ASSERT_NE(at, bytes.end()) << file.name;
+    *at = 7;  // tag 263, of which nothing depends
+    const Image image = load_image(save("image", bytes));
+    ASSERT_EQ(image.view().bytes(), file.pixels.size()) << file.name;
+    EXPECT_EQ(std::memcmp(image.pixels.get(), file.pixels.data(), file.pixels.size()), 0) << file.name;
+    ++found;
+  }
+  EXPECT_EQ(found, 4);
 }
 
 TEST(Image, SizesAreLimitedByTheCaller) {
