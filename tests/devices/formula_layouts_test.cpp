@@ -11,6 +11,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <complex>
@@ -130,6 +131,32 @@ TEST(FormulaLayouts, OfMapsAndTheirReductions) {
       if (!found.empty()) results.read(found.data(), 8 * found.size(), 8);
       EXPECT_EQ(found, expected);
     });
+  }
+}
+
+// Inputs of one shape whose rows in memory are of other lengths: 5 elements, 30 elements, and none.
+TEST(FormulaLayouts, OfInputsWithOtherRows) {
+  const std::vector<std::byte> bytes = elements_of(DType::float64);
+  ASSERT_GE(kSize, 240u);
+  const auto by_fives = [](const Array& all) { return all.slice(0, 0, 240).reshaped({4, 6, 10}).slice(2, 2, 5); };
+  const auto by_thirties = [](const Array& all) { return all.slice(0, 0, 200).reshaped({4, 10, 5}).slice(1, 3, 6); };
+  const auto by_none = [](const Array& all) { return all.slice(0, 0, 120).reshaped({5, 6, 4}).transposed(); };
+  const Array host(bytes.data(), kSize, DType::float64);
+  const std::vector<double> x = values_of(by_fives(host)), y = values_of(by_thirties(host)), z = values_of(by_none(host));
+  Accumulator expected;
+  for (std::size_t i = 0; i < x.size(); ++i) expected.add(x[i] + 1024 * y[i] - 4096 * z[i]);
+  for (const Device& device : test::devices()) {
+    const Buffer buffer(device, bytes.size());
+    buffer.write(bytes.data(), bytes.size());
+    const Array there(buffer, kSize, DType::float64);
+    std::vector<std::pair<std::string, Array>> inputs = {{"x", by_fives(there)}, {"y", by_thirties(there)}, {"z", by_none(there)}};
+    std::ranges::sort(inputs, {}, &std::pair<std::string, Array>::first);
+    do {  // in each order
+      std::vector<FormulaInput> given;
+      for (const auto& [name, array] : inputs) given.push_back({name, array});
+      SCOPED_TRACE(device.info().selector + ", first " + inputs[0].first);
+      EXPECT_EQ(accumulate(*map("x + 1024*y - 4096*z", given)).round(), expected.round());
+    } while (std::ranges::next_permutation(inputs, {}, &std::pair<std::string, Array>::first).found);
   }
 }
 

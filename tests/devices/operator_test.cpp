@@ -390,6 +390,38 @@ TEST(OperatorTest, Sources) {
   }
 }
 
+// Chunks of any sizes: what comes later begins at positions that no power of two divides.
+TEST(OperatorTest, SourcesOfOddChunks) {
+  class Chunks final : public Source {
+   public:
+    explicit Chunks(const std::vector<std::int32_t>& x) : x_(x) {}
+    std::optional<Array> next() override {
+      if (first_ == x_.size()) return std::nullopt;
+      constexpr std::size_t kSizes[] = {3, 1, 1000, 5, 64, 4099, 2, 700, 333};
+      const std::size_t count = std::min(kSizes[turn_++ % std::size(kSizes)], x_.size() - first_);
+      first_ += count;
+      return Array(x_.data() + first_ - count, count, DType::int32);
+    }
+    std::string_view format() const noexcept override { return "chunks"; }
+    std::optional<DType> type() const noexcept override { return DType::int32; }
+
+   private:
+    const std::vector<std::int32_t>& x_;
+    std::size_t first_ = 0, turn_ = 0;
+  };
+  const Operator op{Formula("(a*3 + b*b + 7) % 1000003")};
+  for (const std::size_t size : {4, 10, 1009, 5003, 40007}) {
+    const std::vector<std::int32_t> x = random_integers(size, 1, 1000002);
+    const std::vector<std::int64_t> leaves(x.begin(), x.end());
+    const std::int64_t expected =
+        tree(leaves, 0, leaves.size(), [](std::int64_t a, std::int64_t b) { return (a * 3 + b * b + 7) % 1000003; });
+    for (const Device& device : test::devices()) {
+      Chunks source(x);
+      EXPECT_EQ(reduce(source, op, {.device = device}), (std::vector<Value>{{expected, DType::int64}})) << size << device.info().selector;
+    }
+  }
+}
+
 TEST(OperatorTest, ParametersAndIdentities) {
   const std::vector<double> none;
   const Operator scaled{Formula("(a + b)*h"), {Value{7.0, DType::float64}}, {{"h", 0.5}}};
