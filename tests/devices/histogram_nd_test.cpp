@@ -1,4 +1,5 @@
 // Histograms over several axes against a loop over all samples, and against histograms over one axis.
+#include "histogram/nd/cells.hpp"
 #include "support/histograms.hpp"
 #include "support/informative.hpp"
 
@@ -327,6 +328,20 @@ TEST(HistogramDistance, WhatIsRefused) {
   refusal([&] { intersection(a, other); });
   EXPECT_THROW(chi_squared(a, none), Error);
   EXPECT_THROW(earth_movers(none, a), Error);
+}
+
+// A block of cells is written to its end and no further, whatever finds the bins.
+TEST(HistogramNd, CellsEndWithTheirBlock) {
+  const std::vector<Bins> axes{Bins::by_formula(Formula("x"), 7), Bins::by_formula(Formula("x*2"), 9)};
+  const std::vector<std::uint32_t> values(binning::CellFinder::kBlock, 1000);  // above all bins: in the last place of each axis
+  const View column(values.data(), values.size(), DType::uint32);
+  const binning::CellFinder finder(axes, std::vector<DType>(2, DType::uint32));
+  for (const std::size_t count : {std::size_t{1}, std::size_t{5}, values.size() - 1}) {
+    constexpr std::uint32_t kUntouched = 4'000'000'000;
+    std::vector<std::uint32_t> cells(values.size(), kUntouched);
+    finder.find(std::vector<View>{column, column}, 0, count, cells.data());
+    for (std::size_t i = 0; i < cells.size(); ++i) ASSERT_EQ(cells[i] == kUntouched, i >= count) << i << " of " << count;
+  }
 }
 
 }  // namespace

@@ -213,6 +213,18 @@ TEST(IntegerProductInDeviceMemory, IsExact) {
   }
 }
 
+TEST(IntegerProductInDeviceMemory, OfFewElementsThatLieApart) {
+  const std::vector<std::int32_t> values{3, 11, 13, 17, 5, 19, 23, 29, 7, 31, 37, 41};
+  for (const Device& device : devices()) {
+    const Buffer buffer(device, 4 * values.size());
+    buffer.write(values.data(), 4 * values.size());
+    for (const auto& [count, expected] : std::vector<std::pair<std::uint64_t, std::int64_t>>{{1, 3}, {2, 15}, {3, 105}}) {
+      const Array apart(buffer, count, DType::int32, 0, 16);
+      EXPECT_EQ(product(apart), (Value{expected, DType::int64})) << device.info().selector << ", " << count;
+    }
+  }
+}
+
 TEST(Product, OfFewerElementsThanATileIsMeasured) {
   const auto values = near_one<float>(10);
   bench::ReduceBenchOptions options;
