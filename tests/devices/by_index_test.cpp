@@ -205,6 +205,14 @@ TEST(SumsByIndexOnDevices, InPartsFromAnywhere) {
     other.add(c.array(), of);
     there += other;
     expect_equal(there, here);
+    // Values apart and indices together, and the other way round.
+    const Array values_here(values), of_here(of);
+    GroupSums unlike_here(50), unlike_there(50);
+    unlike_here.add(values_here.slice(0, 1, 2000, 3), of_here.slice(0, 8, 2000));
+    unlike_there.add(x.slice(0, 1, 2000, 3), y.slice(0, 8, 2000));
+    unlike_here.add(values_here.slice(0, 8, 2000), of_here.slice(0, 1, 2000, 3));
+    unlike_there.add(x.slice(0, 8, 2000), y.slice(0, 1, 2000, 3));
+    expect_equal(unlike_there, unlike_here);
     const GroupSums copy = other;
     EXPECT_TRUE(same(copy.sums(), other.sums()));
     // Twice the same way, and to the device.

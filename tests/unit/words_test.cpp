@@ -286,6 +286,17 @@ TEST(Words, MessagesThatAreNoSumsOfWordsAreRefused) {
     words[i] = std::numeric_limits<std::int64_t>::max();
     EXPECT_NE(refusal(ErrorKind::usage, [&] { message.read(words, sums); }).find("no sum of words"), std::string::npos) << i;
   }
+  // More NaNs or infinities than elements: the last three words of each sum.
+  sums[1].add(std::numeric_limits<double>::infinity());
+  const SumMessage special(SumMessage::needs(sums));
+  good.resize(special.words() * 2);
+  special.write(sums, good);
+  special.read(good, sums);
+  for (std::size_t i = 1; i <= 3; ++i) {
+    Words words = good;
+    words[words.size() - i] = 9;
+    EXPECT_NE(refusal(ErrorKind::usage, [&] { special.read(words, sums); }).find("no sum of words"), std::string::npos) << i;
+  }
   const Accumulator great = [] {
     Accumulator sum;
     sum.add(1e300);
