@@ -84,14 +84,15 @@ class FastCheck {
  public:
   HWY_INLINE FastCheck() : min_(hn::Set(d_, hwy::LimitsMax<Key>())), max_(hn::Zero(d_)) {}
   HWY_INLINE void look_at(const std::byte* unit) {
-    for (std::size_t offset = 0; offset < kUnitBytes; offset += 2 * kVectorBytes) {
-      // The uppermost bits of an element are its odd key; one key on, those of the first vector's elements are even ones.
-      const auto odd = load(d_, unit + offset + kVectorBytes);
-      const auto even = load(d_, unit + offset + sizeof(Key));
-      const auto keys = hn::And(hn::OddEven(odd, even), hn::Set(d_, hwy::LimitsMax<Key>()));
-      min_ = hn::Min(min_, keys);
-      max_ = hn::Max(max_, keys);
-    }
+    for (std::size_t offset = 0; offset < kUnitBytes; offset += 2 * kVectorBytes) look_at_two(unit + offset);
+  }
+  HWY_INLINE void look_at_two(const std::byte* vectors) {
+    // The uppermost bits of an element are its odd key; one key on, those of the first vector's elements are even ones.
+    const auto odd = load(d_, vectors + kVectorBytes);
+    const auto even = load(d_, vectors + sizeof(Key));
+    const auto keys = hn::And(hn::OddEven(odd, even), hn::Set(d_, hwy::LimitsMax<Key>()));
+    min_ = hn::Min(min_, keys);
+    max_ = hn::Max(max_, keys);
   }
   HWY_INLINE bool within(const Bounds& bounds) const {
     const auto lowest = hn::Set(d_, static_cast<Key>(bounds.lowest >> Format<T>::kKeyShift));

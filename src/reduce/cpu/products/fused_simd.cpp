@@ -14,6 +14,7 @@
 #include <hwy/highway.h>
 
 #include <algorithm>
+#include <type_traits>
 
 HWY_BEFORE_NAMESPACE();
 namespace samesum::statistics {
@@ -44,17 +45,20 @@ bool find_windows(const float* block, FusedSums& sums) {
 
 bool find_windows(const double* block, FusedSums& sums) {
   using F = Format<double>;
-  const D d;
-  loops::WholeCheck<double> check;
-  for (std::size_t i = 0; i < F::kBlock; i += kLanes) {
-    const V x = hn::LoadU(d, block + i);
-    check.look_at_one(hn::Mul(x, x));
-  }
-  if (!find_window(check.range(), F::kNarrow, sums.squares_window)) return false;
+  const loops::Range range = range_of_products([&](const auto& look) HWY_ATTR {
+    for (std::size_t i = 0; i < F::kBlock; i += kLanes) {
+      const V x = hn::LoadU(D(), block + i);
+      look(hn::Mul(x, x));
+    }
+  });
+  if (!find_window(range, F::kNarrow, sums.squares_window)) return false;
   const int end = ((sums.squares_window.first.end >> 20) - 1023 + 1) >> 1;
   sums.sum_window.set_anchors(kSumSlices<double>, end + F::kHeadroom + 1, kDistance<double>, kUnit);
   return true;
 }
+
+template <class Check>
+constexpr bool kLooksAtSquares = std::is_same_v<Check, loops::WholeCheck<double> >;  // and not at the elements
 
 template <std::size_t n, class Check>
 HWY_INLINE void add_vector(const float* from, Check&, Sums<2>& squares, Sums<1>& sum) {
@@ -70,7 +74,7 @@ HWY_INLINE void add_vector(const float* from, Check&, Sums<2>& squares, Sums<1>&
 template <std::size_t n, class Check>
 HWY_INLINE void add_vector(const double* from, Check& check, Sums<3>& squares, Sums<2>& sum) {
   const V x = hn::LoadU(D(), from), square = hn::Mul(x, x);
-  check.look_at_one(square);
+  if constexpr (kLooksAtSquares<Check>) check.look_at_one(square);
   sum.template add<0, 1, n % kChains>(x);
   squares.template add<0, 1, n % kChains>(square);
   squares.template add<1, 2, n % kChains>(hn::MulSub(x, x, square));
@@ -87,7 +91,7 @@ bool add_in_windows(const T* block, FusedSums& sums, T& least, T& greatest) {
   Check check;
   const core::RoundingWatch watch;
   for (std::size_t unit = 0; unit < F::kBlock; unit += kStep) {
-    if constexpr (sizeof(T) == 4) check.look_at(bytes(block + unit));
+    if constexpr (!kLooksAtSquares<Check>) check.look_at(bytes(block + unit));
     loops::unrolled<kStep / kElements>([&](auto n) HWY_ATTR {
       const T* const from = block + unit + n * kElements;
       __builtin_prefetch(bytes(from) + 2048);
@@ -97,7 +101,8 @@ bool add_in_windows(const T* block, FusedSums& sums, T& least, T& greatest) {
       add_vector<n>(from, check, squares, sum);
     });
   }
-  if (!check.within(sums.squares_window.first) || watch.underflowed()) return false;
+  const auto& window = sums.squares_window;
+  if (!check.within(sizeof(T) == 4 || kLooksAtSquares<Check> ? window.first : window.second) || watch.underflowed()) return false;
   least = hn::GetLane(hn::MinOfLanes(d, low));
   greatest = hn::GetLane(hn::MaxOfLanes(d, high));
   if (least == 0 && greatest == 0) return false;
@@ -107,18 +112,14 @@ bool add_in_windows(const T* block, FusedSums& sums, T& least, T& greatest) {
   return true;
 }
 
-bool add_by_bounds(const float* block, FusedSums& sums, float& least, float& greatest) {
-  return sums.squares_window.first.zeros ? add_in_windows<float, loops::WholeCheck<float> >(block, sums, least, greatest)
-                                         : add_in_windows<float, loops::FastCheck<float> >(block, sums, least, greatest);
-}
-bool add_by_bounds(const double* block, FusedSums& sums, double& least, double& greatest) {
-  return add_in_windows<double, loops::WholeCheck<double> >(block, sums, least, greatest);
-}
-
 template <class T>
 bool add_block(const T* block, FusedSums& sums, T& least, T& greatest) {
   return add_in(
-      sums.squares_window, [&] { sums.flush(); }, [&](ProductWindow&) { return add_by_bounds(block, sums, least, greatest); },
+      sums.squares_window, [&] { sums.flush(); },
+      [&](ProductWindow& w) {
+        return w.first.zeros ? add_in_windows<T, loops::WholeCheck<T> >(block, sums, least, greatest)
+                             : add_in_windows<T, loops::FastCheck<T> >(block, sums, least, greatest);
+      },
       [&](ProductWindow&) { return find_windows(block, sums); });
 }
 

@@ -101,8 +101,24 @@ inline bool find_window(const loops::Range& range, int slices, ProductWindow& wi
   const bool zeros = range.highest < 0;
   int lowest = zeros ? 0 : static_cast<int>(range.lowest >> 20) - 1023, end = zeros ? 0 : ((range.highest + 1) >> 20) + 1 - 1023;
   if (end > 1023 || !set_window<double>(slices, lowest, end, window)) return false;
-  window.first = {(lowest + 1023) << 20, (end + 1023) << 20};
+  window.first = {(lowest + 1023) << 20, (end + 1023) << 20, range.zeros};
+  window.second = {(((lowest + 1) >> 1) + 1023) << 20, ((end >> 1) + 1023) << 20};
   return true;
+}
+
+// The range of products of doubles, of which body(look) calls look(product) for each vector.
+template <class Body>
+HWY_INLINE loops::Range range_of_products(const Body& body) {
+  const D d;
+  loops::WholeCheck<double> check;
+  auto zeros = hn::Ne(hn::Zero(d), hn::Zero(d));
+  body([&](V product) HWY_ATTR {
+    check.look_at_one(product);
+    zeros = hn::Or(zeros, hn::Eq(product, hn::Zero(d)));
+  });
+  loops::Range range = check.range();
+  range.zeros = !hn::AllFalse(d, zeros);
+  return range;
 }
 
 template <int kSlices>

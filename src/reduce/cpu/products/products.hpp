@@ -24,8 +24,10 @@ struct ProductWindow {
   static constexpr int kMaxSlices = 4;
   static constexpr int kMaxBlocks = 64;  ///< that `lanes` has room for
 
-  reduction::Bounds first, second;  ///< of the factors, if they are floats; else `first` alone, of the rounded products
-  int slices = 0;                   ///< sums that a product is split over; 0: no window yet
+  /// Of floats, those of the factors. Of doubles, those of the rounded products, and of factors that are squared: where no zeros are
+  /// expected, which is cheaper to look at.
+  reduction::Bounds first, second;
+  int slices = 0;  ///< sums that a product is split over; 0: no window yet
   std::array<double, kMaxSlices> anchors{};
   std::array<int, kMaxSlices> positions{};  ///< of each sum's spacing, for ProductAccumulator::add_scaled
   alignas(64) std::array<std::array<std::int64_t, kMaxLanes>, kMaxSlices> lanes{};

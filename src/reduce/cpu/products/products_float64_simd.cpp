@@ -21,6 +21,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <type_traits>
 
 HWY_BEFORE_NAMESPACE();
 namespace samesum::statistics {
@@ -41,54 +42,63 @@ constexpr double kLeastProduct = 0x1p-968;
 constexpr std::size_t kBlockSize = Format<double>::kBlock;
 constexpr std::size_t kPlaces = 4;  // memory gives more to a processor that reads in several
 constexpr std::size_t kPrefetchBytes = 256;
-static_assert(kBlockSize / kPlaces % kLanes == 0);
+static_assert(kBlockSize / kPlaces % (2 * kLanes) == 0);
 
 // Adds `count` products of each of several places, one every `distance` elements, to the window's sums, if all lie within it. Looking and
-// adding are done in one go, and the sums are thrown away where they turn out not to be exact.
-template <bool kSquares, int kSlices>
+// adding are done in one go, and the sums are thrown away where they turn out not to be exact. `kFactors`: looks at the factors.
+template <bool kSquares, int kSlices, bool kFactors>
 bool add_in_window(const double* a, const double* b, std::size_t distance, std::size_t count, ProductWindow& window) {
+  static_assert(kSquares || !kFactors);
   const D d;
   Sums<kSlices> sums(window);
-  loops::WholeCheck<double> check;
+  std::conditional_t<kFactors, loops::FastCheck<double>, loops::WholeCheck<double> > check;
   const core::RoundingWatch watch;
-  for (std::size_t i = 0; i < count; i += kLanes) {
+  constexpr std::size_t kVectors = kFactors ? 2 : 1;  // of each place at once
+  for (std::size_t i = 0; i < count; i += kVectors * kLanes) {
     loops::unrolled<kPlaces>([&](auto place) HWY_ATTR {
-      constexpr std::size_t kChain = place % kChains;
-      const std::size_t from = place * distance + i;
-      __builtin_prefetch(reinterpret_cast<const char*>(a + from) + kPrefetchBytes);
-      if constexpr (!kSquares) __builtin_prefetch(reinterpret_cast<const char*>(b + from) + kPrefetchBytes);
-      const V x = hn::LoadU(d, a + from);
-      const V y = kSquares ? x : hn::LoadU(d, b + from);
-      const V product = hn::Mul(x, y);
-      check.look_at_one(product);
-      sums.template add<0, kSlices - 2, kChain>(product);
-      sums.template add<1, kSlices - 1, kChain>(hn::MulSub(x, y, product));
+      const std::size_t first = place * distance + i;
+      if constexpr (kFactors) check.look_at_two(bytes(a + first));
+      loops::unrolled<kVectors>([&](auto n) HWY_ATTR {
+        constexpr std::size_t kChain = (place + n) % kChains;
+        const std::size_t from = first + n * kLanes;
+        __builtin_prefetch(bytes(a + from) + kPrefetchBytes);
+        if constexpr (!kSquares) __builtin_prefetch(bytes(b + from) + kPrefetchBytes);
+        const V x = hn::LoadU(d, a + from);
+        const V y = kSquares ? x : hn::LoadU(d, b + from);
+        const V product = hn::Mul(x, y);
+        if constexpr (!kFactors) check.look_at_one(product);
+        sums.template add<0, kSlices - 2, kChain>(product);
+        sums.template add<1, kSlices - 1, kChain>(hn::MulSub(x, y, product));
+      });
     });
   }
   // Products that are zeros are within bounds, but not if their factors are no zeros.
-  if (!check.within(window.first) || watch.underflowed()) return false;
+  if (!check.within(kFactors ? window.second : window.first) || watch.underflowed()) return false;
   sums.keep(window);
   return true;
-}
-
-loops::Range range_of_products(const double* a, const double* b, std::size_t distance, std::size_t count) {
-  const D d;
-  loops::WholeCheck<double> check;
-  for (std::size_t place = 0; place < kPlaces; ++place) {
-    for (std::size_t i = 0; i < count; i += kLanes) {
-      const std::size_t from = place * distance + i;
-      check.look_at_one(hn::Mul(hn::LoadU(d, a + from), hn::LoadU(d, b + from)));
-    }
-  }
-  return check.range();
 }
 
 template <bool kSquares, int kSlices>
 bool add_in_any_window(const double* a, const double* b, std::size_t distance, std::size_t count, ProductWindow& window,
                        ProductAccumulator& total) {
   return add_in(
-      window, [&] { window.flush(total); }, [&](ProductWindow& w) { return add_in_window<kSquares, kSlices>(a, b, distance, count, w); },
-      [&](ProductWindow& w) { return find_window(range_of_products(a, b, distance, count), kSlices, w); });
+      window, [&] { window.flush(total); },
+      [&](ProductWindow& w) {
+        if constexpr (kSquares) {
+          if (!w.first.zeros) return add_in_window<true, kSlices, true>(a, b, distance, count, w);
+        }
+        return add_in_window<kSquares, kSlices, false>(a, b, distance, count, w);
+      },
+      [&](ProductWindow& w) {
+        const loops::Range range = range_of_products([&](const auto& look) HWY_ATTR {
+          for (std::size_t place = 0; place < kPlaces; ++place) {
+            for (std::size_t i = place * distance; i < place * distance + count; i += kLanes) {
+              look(hn::Mul(hn::LoadU(D(), a + i), hn::LoadU(D(), b + i)));
+            }
+          }
+        });
+        return find_window(range, kSlices, w);
+      });
 }
 
 // Products as sums of two doubles.
