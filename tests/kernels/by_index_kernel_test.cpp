@@ -287,10 +287,15 @@ TEST(ByIndexKernel, AddsToFieldsOfFewGroups) {
       const uint copies = groups < 67 ? 4 : 1;
       std::vector<std::int32_t> samples = keys;
       for (std::int32_t& sample : samples) sample ^= kMask;
+      // Values may lie apart, and are then loaded one by one, if indices are not.
+      const std::size_t stride = kind == 0 ? 3 : 1;
+      std::vector<float> apart(size * stride, 1e30f);
+      for (std::size_t i = 0; i < size; ++i) apart[i * stride] = values[i];
       emulation().run(2, GROUP_SIZE, [&] {
-        dialect::by_few::sums_by_index(reinterpret_cast<const uint*>(values.data()), 0, 1, samples.data(), 0, 1, size, full ? 98'304 : 2048,
-                                       groups, planes.words.data(), planes.others.data(), planes.noted.data(), kRows, kPhase, kPair, 0, 0,
-                                       0, static_cast<uint>(groups) * copies, copies, kVectors, kMask);
+        dialect::by_few::sums_by_index(reinterpret_cast<const uint*>(apart.data()), 0, static_cast<long>(stride), samples.data(), 0, 1,
+                                       size, full ? 98'304 : 2048, groups, planes.words.data(), planes.others.data(), planes.noted.data(),
+                                       kRows, kPhase, kPair, 0, 0, 0, static_cast<uint>(groups) * copies, copies,
+                                       stride == 1 ? kVectors : uint{VECTORS_OF_INDICES}, kMask);
       });
       EXPECT_EQ(planes.noted[0], 0);
       std::vector<Accumulator> exact(groups);
