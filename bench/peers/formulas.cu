@@ -121,7 +121,9 @@ class Reductions {
  public:
   Reductions(cudaStream_t stream, const Device& device, int power)
       : stream_(stream), device_(device), power_(power), n_(std::size_t{1} << power), out_(64), storage_(std::size_t{16} << 20) {
-    std::vector<float> x(n_), y(n_);
+    std::vector<float>&x = host_x_, &y = host_y_;
+    x.resize(n_);
+    y.resize(n_);
     std::vector<std::uint32_t> m(n_);
     std::uint64_t state = 1;
     for (std::size_t k = 0; k < n_; ++k) {
@@ -174,8 +176,16 @@ class Reductions {
     }
     std::vector<FormulaParameter> parameters;
     if (std::strchr(text, 'm') != nullptr) parameters.emplace_back("m", 0.25);
-    const auto plan = std::make_shared<Plan>(device_, FormulaFields{Formula(text), inputs, parameters, Fields{false, false, false, false}}, n_);
+    const auto plan = std::make_shared<Plan>(device_, FormulaFields{Formula(text), inputs, parameters, Fields{.extrema = false, .squares = false, .nonzeros = false}}, n_);
     const Buffer to = Buffer::wrap(device_, records_.data, records_.bytes);
+    if (n_ <= (1u << 24)) {
+      plan->enqueue(arrays);
+      const Device cpu = Device::open("cpu");
+      std::vector<FormulaInput> on_host;
+      for (const FormulaInput& input : inputs) on_host.emplace_back(input.name, Array(input.name == "x" ? host_x_ : host_y_));
+      const bool right = plan->result<Statistics>().sum() == accumulate(*map(Formula(text, FormulaMath::native), on_host, parameters), {.device = cpu});
+      if (!right && std::strchr(text, 'e') == nullptr) std::printf("WRONG: %s\n", text);  // an exponential has other bits
+    }
     return [plan, arrays, to] { plan->enqueue(arrays, to); };
   }
   std::function<void()> operator_plan(const char* map, const char* combine, const std::vector<Array>& arrays) {
@@ -206,6 +216,7 @@ class Reductions {
   int power_;
   std::size_t n_;
   Memory<std::byte> out_, storage_, records_{4096};
+  std::vector<float> host_x_, host_y_;
   std::unique_ptr<Memory<float>> x_, y_;
   std::unique_ptr<Memory<std::uint32_t>> m_;
 };

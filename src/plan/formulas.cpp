@@ -65,8 +65,11 @@ class PlannedFormula : public Planned {
         values_(formula::values_of(formula.parameters)),
         type_(result_type(program_)),
         in_loads_(pass(Reading::loads)),
-        any_(pass(Reading::strided)),
-        recorder_(request.device.implementation(), type_, formula.fields, false) {}
+        any_(pass(Reading::strided)) {
+    in_loads_.prepare_all(false);
+    any_.prepare_all(false);
+    if (!alone()) recorder_.emplace(request.device.implementation(), type_, formula.fields, false);
+  }
 
   void enqueue(std::span<const Array> arrays, const device::Place* to) override {
     const std::vector<FormulaInput> inputs = inputs_of(formula_.inputs, arrays);
@@ -92,8 +95,8 @@ class PlannedFormula : public Planned {
     term.arguments.insert(term.arguments.end(), {std::uint64_t{0}, no_failure_});
     term.head = static_cast<std::uint32_t>(loads ? std::min(*head, term.count) : 0);
     latest_ = loads ? &in_loads_ : &any_;
-    latest_->launch(term);
-    if (to != nullptr) recorder_.launch(*latest_->words(), term.count, request_.nan, *to);
+    latest_->launch(term, request_.nan, alone() ? to : nullptr);
+    if (to != nullptr && recorder_) recorder_->launch(*latest_->words(), term.count, request_.nan, *to);
   }
 
   Result result() override {
@@ -104,11 +107,17 @@ class PlannedFormula : public Planned {
   std::string configuration() const override { return in_loads_.configuration(); }
 
  private:
+  // A sum alone is rounded by its own kernel.
+  bool alone() const { return formula_.fields == statistics::kSumAlone; }
+
   statistics::DevicePass pass(Reading reading) const {
     std::vector<DType> types;
     for (const formula::InputComponent& use : program_.inputs) types.push_back(formula_.inputs[use.input].array.type());
-    statistics::CollectOptions options = statistics::with_nans(statistics::collect_options(formula_.fields, request_.tuning));
-    options.records = true;
+    statistics::CollectOptions options = statistics::collect_options(formula_.fields, request_.tuning);
+    if (!alone()) {
+      options = statistics::with_nans(options);
+      options.records = true;
+    }
     return {request_.device.implementation(), formula::term_code(program_, types, std::vector<Reading>(types.size(), reading)), options,
             request_.size};
   }
@@ -119,7 +128,7 @@ class PlannedFormula : public Planned {
   std::vector<Value> values_;
   DType type_;
   statistics::DevicePass in_loads_, any_;
-  Recorder recorder_;
+  std::optional<Recorder> recorder_;
   device::Memory no_failure_ = request_.device.implementation().allocate(sizeof(std::uint64_t));  // which no position writes
   statistics::DevicePass* latest_ = nullptr;
 };

@@ -169,7 +169,10 @@ class OnHost : public Planned {
   void enqueue_formula(const FormulaFields& formula, std::span<const Array> arrays, const device::Place* to) {
     for (const Array& array : arrays) device::planned_run(array, core::Order::index, request_.device, array.type(), Layout::strided);
     Statistics found = collect(*map(formula.formula, inputs_of(formula.inputs, arrays), formula.parameters), formula.fields, options_);
-    if (to != nullptr) {
+    if (to != nullptr && formula.fields == statistics::kSumAlone) {
+      const SumRecord record = record_of(found.sum(), type_, request_.nan);
+      write(to, &record, sizeof record);
+    } else if (to != nullptr) {
       const StatisticsRecord record = record_of(found, formula.fields, type_, request_.nan);
       write(to, &record, sizeof record);
     }

@@ -3,6 +3,7 @@
 
 #include "core/float_environment.hpp"
 #include "plan/planned.hpp"
+#include "reduce/collect.hpp"
 
 #include <samesum/error.hpp>
 
@@ -15,8 +16,12 @@ namespace samesum {
 namespace planning {
 
 std::optional<RecordKind> record_of(const Operation& operation, const Array& data, const Planned& work) {
-  if (std::holds_alternative<ops::Sum>(operation) || std::holds_alternative<ops::Dot>(operation)) return RecordKind{"a SumRecord", sizeof(SumRecord)};
-  if (std::holds_alternative<Fields>(operation) || std::holds_alternative<FormulaFields>(operation)) return RecordKind{"a StatisticsRecord", sizeof(StatisticsRecord)};
+  if (std::holds_alternative<ops::Sum>(operation) || std::holds_alternative<ops::Dot>(operation))
+    return RecordKind{"a SumRecord", sizeof(SumRecord)};
+  const auto* const formula = std::get_if<FormulaFields>(&operation);
+  if (formula != nullptr && formula->fields == statistics::kSumAlone) return RecordKind{"a SumRecord", sizeof(SumRecord)};
+  if (std::holds_alternative<Fields>(operation) || std::holds_alternative<FormulaFields>(operation))
+    return RecordKind{"a StatisticsRecord", sizeof(StatisticsRecord)};
   if (std::holds_alternative<ops::Product>(operation)) return RecordKind{"a ProductRecord", sizeof(ProductRecord)};
   if (std::holds_alternative<ops::Extrema>(operation)) return RecordKind{"an ExtremaRecord", sizeof(ExtremaRecord)};
   if (const auto* bins = std::get_if<Bins>(&operation)) return RecordKind{"its counts", 8 * (bins->count() + 3)};
@@ -30,9 +35,9 @@ std::optional<RecordKind> record_of(const Operation& operation, const Array& dat
 
 void check_count(std::uint64_t size, std::uint64_t most) {
   if (size <= most) return;
-  throw Error(ErrorKind::usage,
-              fmt::format("{} elements are too many for a plan at once, which takes {}: enqueue parts, and merge what it finds",
-                          size, most));
+  throw Error(
+      ErrorKind::usage,
+      fmt::format("{} elements are too many for a plan at once, which takes {}: enqueue parts, and merge what it finds", size, most));
 }
 
 }  // namespace planning
@@ -56,10 +61,10 @@ struct Plan::State {
     if (const auto* by = std::get_if<ByOperator>(&operation)) formula = &by->inputs;
     const std::size_t wanted = formula != nullptr ? formula->size() : two ? 2 : 1;
     if (arrays.size() != wanted) {
-      throw Error(ErrorKind::usage, formula != nullptr ? fmt::format("the plan's formula has {} inputs, and takes as many arrays, not {}", wanted,
-                                                                     arrays.size())
-                                    : two ? "a plan of a dot product or of pairs takes two arrays"
-                                          : "this plan's operation takes one array");
+      throw Error(ErrorKind::usage, formula != nullptr ? fmt::format("the plan's formula has {} inputs, and takes as many arrays, not {}",
+                                                                     wanted, arrays.size())
+                                    : two              ? "a plan of a dot product or of pairs takes two arrays"
+                                                       : "this plan's operation takes one array");
     }
     const std::optional<device::Lock> lock = locked();
     work->enqueue(arrays, to);

@@ -14,6 +14,9 @@
 
 namespace samesum::statistics {
 
+/// The fields of a sum alone, which devices round too.
+inline constexpr Fields kSumAlone{.extrema = false, .sum = true, .squares = false, .nonzeros = false};
+
 /// What is to be collected, and how.
 struct CollectOptions {
   Fields fields = {};

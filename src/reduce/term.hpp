@@ -27,6 +27,7 @@ struct TermCode {
   std::string text;
   std::uint32_t arrays = 1;  ///< that it reads
   bool long_code = false;    ///< many operations: the kernel needs many registers
+  bool rows = false;         ///< it reads arrays along rows: Term::row_length
 };
 
 /// A term over some positions.

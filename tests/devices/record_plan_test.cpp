@@ -210,6 +210,8 @@ TEST(FormulaPlans, HaveTheBitsOfCollect) {
       const Buffer to(device, 128);
       const NanPolicy nan = f % 2 == 0 ? NanPolicy::propagate : NanPolicy::skip;
       Plan plan(device, FormulaFields{formula, inputs, parameters, kAll}, kSize, {.nan = nan});
+      constexpr Fields kSum{.extrema = false, .squares = false};
+      Plan sum_alone(device, FormulaFields{formula, inputs, parameters, kSum}, kSize, {.nan = nan});
       std::uint64_t turn = f;
       for (const hard::Case& one : hard::cases()) {
         std::vector<hard::Data> data;
@@ -239,6 +241,12 @@ TEST(FormulaPlans, HaveTheBitsOfCollect) {
               to.read(&record, sizeof record);
               expect_record(record, expected, of.type, nan, what);
               EXPECT_EQ(plan.result<Statistics>(), expected) << what;
+              sum_alone.enqueue(arrays, to);
+              SumRecord sum;
+              to.read(&sum, sizeof sum);
+              expect_sum(sum, expected.sum(), of.type, nan, what + ", the sum alone");
+              sum_alone.enqueue(arrays);
+              EXPECT_EQ(sum_alone.result<Statistics>().sum(), expected.sum()) << what;
               ASSERT_FALSE(testing::Test::HasFailure()) << what;
             }
           }

@@ -290,10 +290,11 @@ void build_formulas(device::Device& device) {
     std::vector<DType> read;
     for (const formula::InputComponent& input : one.inputs) read.push_back(of_term[input.input].array.type());
     const statistics::TermCode code = formula::term_code(one, read, readings);
-    statistics::DevicePass(device, code, statistics::collect_options(fields, {}), std::uint64_t{1} << 28);
+    for (const int power : {12, 28}) statistics::DevicePass(device, code, statistics::collect_options(fields, {}), std::uint64_t{1} << power);
   };
   const FormulaInput x{"x", of(DType::float32)}, z{"z", of(DType::float64)}, n{"n", of(DType::int8)}, m{"m", of(DType::int64)};
   term("(x - h)*(x - h)", {x}, {Reading::loads}, statistics::kSumAlone);
+  term("exp(-z*z)*x", {x, z}, {Reading::loads, Reading::strided}, statistics::kSumAlone);
   term("x*z + i", {x, z}, {Reading::loads, Reading::rows}, {true, true, true, true});
   term("12/n + m", {n, m}, {Reading::loads, Reading::strided}, {false, true, true, false});
   term("x > h", {x}, {Reading::loads}, {true, true, false, false});

@@ -152,7 +152,8 @@ TermCode term_code(const Program& program, std::span<const DType> inputs, std::s
   std::vector<std::string_view> files{kOperations};
   bool slow = program.nodes.size() > kManyOperations || needs_transcendental(program) || reproducibility(program).transcendental;
   if (needs_transcendental(program)) files.push_back(kTranscendental);
-  return {dtype_of(type), std::move(files), std::move(text), static_cast<std::uint32_t>(std::max<std::size_t>(inputs.size(), 1)), slow};
+  return {
+      dtype_of(type), std::move(files), std::move(text), static_cast<std::uint32_t>(std::max<std::size_t>(inputs.size(), 1)), slow, rows};
 }
 
 namespace {

@@ -131,7 +131,8 @@ device::Source pass_source(const KernelShape& shape, bool strided, const TermCod
 DevicePass::DevicePass(device::Device& device, const TermCode& code, const CollectOptions& options, std::uint64_t elements)
     : device_(device), options_(options), elements_(elements), term_(code) {
   shape_ = choose(code.type, false);
-  prepare();
+  if (shape_.rounds() && chooses_kernel()) window_ = reduction::DeviceSmallSum::prepare(device, code, elements);
+  prepare_first();
 }
 
 DevicePass::DevicePass(device::Device& device, DType type, const CollectOptions& options, bool dot, std::uint64_t elements)
@@ -142,12 +143,15 @@ DevicePass::DevicePass(device::Device& device, DType type, const CollectOptions&
     return;
   }
   const bool one_sum = options.fields == Fields{false, true, false, false} || options.fields == Fields{false, false, true, false};
-  if (one_sum && options.group_size == 0 && options.groups == 0 && !options.records) {
-    window_ = reduction::DeviceSmallSum::prepare(device, type, terms(), elements);
-  }
+  if (one_sum && chooses_kernel()) window_ = reduction::DeviceSmallSum::prepare(device, type, terms(), elements);
+  prepare_first();
+}
+
+void DevicePass::prepare_first() {
   in_window_ = window_.has_value();
   if (window_) {
-    window_result_ = device.allocate_result(std::uint64_t{8} * reduction::small_sum_entries(type, terms()).words() + sizeof(SumRecord));
+    const std::uint64_t words = reduction::small_sum_entries(shape_.type, terms()).words();
+    window_result_ = device_.allocate_result(std::uint64_t{8} * words + sizeof(SumRecord));
   } else {
     prepare();
   }
@@ -189,7 +193,7 @@ void DevicePass::prepare() {
 
 void DevicePass::prepare_all(bool strided) {
   if (extremes_) return extremes_->prepare_all(strided);
-  if (window_) window_->prepare_strided();  // which takes misaligned arrays as well
+  if (window_ && !term_) window_->prepare_strided();  // which takes misaligned arrays as well
   prepare();
   if (strided) launcher_.prepare(true);
 }
@@ -207,10 +211,16 @@ void DevicePass::launch(const device::Run& a, const device::Run& b, NanPolicy na
   launch({a.memory, a.offset, a.stride, a.row_stride, b.memory, b.offset, b.stride, b.row_stride}, walk, skip, record);
 }
 
-void DevicePass::launch(const Term& term) {
+void DevicePass::launch(const Term& term, NanPolicy nan, const device::Place* record) {
   count_ = term.count;
+  const bool skip = nan == NanPolicy::skip;
+  if (window_) {
+    in_window_ = window_->launch(term, skip, window_result_, record != nullptr ? *record : at_end(window_result_));
+    if (in_window_) return;
+  }
+  prepare();
   const std::uint64_t loads = (term.count - term.head) / (16 / size_of(shape_.type));
-  launch(term.arguments, {term.row_length, loads, loads, term.head, false}, 0, nullptr);
+  launch(term.arguments, {term.row_length, loads, loads, term.head, false}, skip ? 1 : 0, record);
 }
 
 void DevicePass::launch(std::vector<device::Argument> arguments, const Walk& walk, std::int32_t skip, const device::Place* record) {

@@ -20,9 +20,6 @@
 
 namespace samesum::statistics {
 
-/// The fields of a sum alone, which is rounded on the device too.
-inline constexpr Fields kSumAlone{.extrema = false, .sum = true, .squares = false, .nonzeros = false};
-
 /// What a kernel is made for.
 struct KernelShape {
   DType type = DType::float32;
@@ -44,8 +41,8 @@ struct KernelShape {
   std::string text() const;
 };
 
-/// A pass over an array in device memory: prepared once, launched any number of times, one launch at a time. Extremes alone, and one sum of a small
-/// array, have kernels of their own.
+/// A pass over an array in device memory: prepared once, launched any number of times, one launch at a time. Extremes alone, and one sum of
+/// a small array, have kernels of their own.
 class DevicePass {
  public:
   /// `elements`: the size for which it is to be fast.
@@ -57,14 +54,14 @@ class DevicePass {
   /// Builds and allocates all that a launch may need, for strided arrays too if `strided`: launches then do neither.
   void prepare_all(bool strided = true);
 
-  /// Enqueues a pass over `a`, and for a dot product over as many elements of `b` (else `b` is not read). Waits for nothing. Builds and allocates
-  /// for an array of another layout or size than expected, unless prepare_all() has. Contiguous rows are faster; of two arrays, if both begin at the
-  /// same address modulo 16. A sum alone is rounded too: its SumRecord goes to `record`, or to where record() finds it.
-  /// At most kMaxIndexed elements; of sums alone any number.
+  /// Enqueues a pass over `a`, and for a dot product over as many elements of `b` (else `b` is not read). Waits for nothing. Builds and
+  /// allocates for an array of another layout or size than expected, unless prepare_all() has. Contiguous rows are faster; of two arrays,
+  /// if both begin at the same address modulo 16. A sum alone is rounded too: its SumRecord goes to `record`, or to where record() finds
+  /// it. At most kMaxIndexed elements; of sums alone any number.
   /// @throws Error (usage) for more than 2^32 tiles of the groups.
   void launch(const device::Run& a, const device::Run& b, NanPolicy nan = NanPolicy::propagate, const device::Place* record = nullptr);
   /// Of terms with the code for which it was made.
-  void launch(const Term& term);
+  void launch(const Term& term, NanPolicy nan = NanPolicy::propagate, const device::Place* record = nullptr);
   /// Waits for the last launch. Of a dot product, Contents::squares are the products.
   Statistics::Contents result();
   /// The memory where the last launch has stored the words of its record (layout.hpp); null if a kernel other than statistics.cl has run.
@@ -80,6 +77,9 @@ class DevicePass {
   static constexpr std::string_view kEntry = "statistics";
 
   KernelShape choose(DType type, bool dot) const;
+  /// Whether nothing in the options speaks against a kernel for small sums.
+  bool chooses_kernel() const { return options_.group_size == 0 && options_.groups == 0 && !options_.records; }
+  void prepare_first();
   void prepare();
   void launch(std::vector<device::Argument> arguments, const Walk& walk, std::int32_t skip, const device::Place* record);
   std::vector<std::int64_t> read(const device::Memory& result);

@@ -25,10 +25,16 @@
 // nothing; for squares zero, as their sign does not matter. STRIDED: elements lie a stride apart. Else they are contiguous, and the first lies at
 // a multiple of 16 bytes.
 #define ABSENT_X (PRODUCTS && !DOT ? 0 : (ELEMENT)1 << (128 / ELEMENTS_PER_LOAD - 1))
+// TERM: elements are the values of a formula, whose code defines ARRAY.
+#if !TERM
 typedef struct {
   GLOBAL const uchar* first;
   long stride;
 } ARRAY;
+FN ELEMENT element_of_array(ARRAY a, ulong i) { return *(GLOBAL const ELEMENT*)(a.first + (long)i * a.stride); }
+#else
+FN ELEMENT element_of_array(ARRAY a, ulong i) { return element_at(a, whole_array(), i); }
+#endif
 
 // Whether loads of the tile from element `first` on may stay in the cache (cache_policy.h): of two arrays, half as many of each.
 #define IS_CACHED(first) (!STREAM || (first) < CACHED_LOADS / (DOT ? 2 : 1) * ELEMENTS_PER_LOAD)
@@ -36,6 +42,13 @@ typedef struct {
 #if !STRIDED
 // A whole tile of contiguous elements.
 FN void load_whole(REAL* v, ARRAY a, ARRAY b, ulong first) {
+#if TERM
+  uint4 x[LOADS];
+#pragma unroll
+  for (int i = 0; i < LOADS; ++i) x[i] = load_at(a, whole_array(), first / ELEMENTS_PER_LOAD + local_id() + i * GROUP_SIZE);
+#pragma unroll
+  for (int i = 0; i < REALS; ++i) v[i] = real_of(element_of(x[i / ELEMENTS_PER_LOAD], i % ELEMENTS_PER_LOAD), 0);
+#else
   GLOBAL const uint4* a_loads = (GLOBAL const uint4*)a.first + first / ELEMENTS_PER_LOAD + local_id();
   GLOBAL const uint4* b_loads = (GLOBAL const uint4*)b.first + first / ELEMENTS_PER_LOAD + local_id();
   uint4 x[LOADS], y[LOADS];
@@ -56,6 +69,7 @@ FN void load_whole(REAL* v, ARRAY a, ARRAY b, ulong first) {
   for (int i = 0; i < REALS; ++i) {
     v[i] = real_of(element_of(x[i / ELEMENTS_PER_LOAD], i % ELEMENTS_PER_LOAD), element_of(y[i / ELEMENTS_PER_LOAD], i % ELEMENTS_PER_LOAD));
   }
+#endif
 }
 #endif
 
@@ -73,8 +87,8 @@ FN void load_tile(REAL* v, ARRAY a, ARRAY b, ulong first, ulong count) {
 #else
     const ulong at = first + local_id() * ELEMENTS_PER_LOAD + i / ELEMENTS_PER_LOAD * (GROUP_SIZE * ELEMENTS_PER_LOAD) + i % ELEMENTS_PER_LOAD;
 #endif
-    const ELEMENT x = at < count ? *(GLOBAL const ELEMENT*)(a.first + (long)at * a.stride) : ABSENT_X;
-    const ELEMENT y = !DOT ? x : at < count ? *(GLOBAL const ELEMENT*)(b.first + (long)at * b.stride) : 0;
+    const ELEMENT x = at < count ? element_of_array(a, at) : ABSENT_X;
+    const ELEMENT y = !DOT ? x : at < count ? element_of_array(b, at) : 0;
     v[i] = real_of(x, y);
   }
 }

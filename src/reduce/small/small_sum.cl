@@ -198,19 +198,22 @@ FN void gather_wide(GLOBAL ulong* slots, LOCAL uint* storage) {
 // `slots` are zero before and after each launch, except the state. The first element of `a` lies at byte `a_offset`, the others `a_stride` bytes
 // apart; the same of `b`, which is read for products only.
 // If STREAM, group i has tiles i, i + group_count(), …; else there is a group for each tile. There are at most MAX_SUM_GROUPS groups.
+// If TERM, its parameters stand in place of those of arrays (term.hpp).
+#if !TERM
+#define TERM_PARAMETERS GLOBAL const uchar *a, ulong a_offset, long a_stride, GLOBAL const uchar *b, ulong b_offset, long b_stride
+#endif
 KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT)
-void small_sum(GLOBAL const uchar* a, ulong a_offset, long a_stride, GLOBAL const uchar* b, ulong b_offset, long b_stride, ulong count,
-                GLOBAL ulong* slots, GLOBAL long* result, GLOBAL uchar* record, ulong record_offset, int skip_nans) {
+void small_sum(TERM_PARAMETERS, ulong count, GLOBAL ulong* slots, GLOBAL long* result, GLOBAL uchar* record, ulong record_offset, int skip_nans) {
   LOCAL_VAR uint4 memory[STORAGE / 4];
   LOCAL_VAR long entries[ENTRIES];
 
   grid_dependency_wait();
 
-  ARRAY left, right;
-  left.first = a + a_offset;
-  left.stride = a_stride;
-  right.first = b + b_offset;
-  right.stride = b_stride;
+#if TERM
+  const ARRAY left = TERM_VALUE, right = left;
+#else
+  const ARRAY left = {a + a_offset, a_stride}, right = {b + b_offset, b_stride};
+#endif
 #if FIXED_POINT
   GLOBAL ulong* const state_place = slots;
   const ulong state = atomic_load_global64(state_place);  // requested before the elements, so that it arrives first

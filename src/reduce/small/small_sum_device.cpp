@@ -7,8 +7,10 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <iterator>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace samesum::reduction {
@@ -41,14 +43,19 @@ bool can_run(const DeviceInfo& info, DType type, Terms terms) {
          info.has(Capability::denormals);
 }
 
-std::vector<std::string_view> files_of(DType type, Terms terms) {
+// Up to the kernel's own, and these, before which the code of a formula stands.
+struct Files {
+  std::vector<std::string_view> before, after;
+};
+
+Files files_of(DType type, Terms terms, const statistics::TermCode* code) {
   std::vector<std::string_view> files{"exact/exact.h", "exact/exact_lanes.h", "reduce/layout.h", "reduce/device/meet.h",
                                       "reduce/small/columns.h"};
   const auto add = [&](std::initializer_list<std::string_view> more) { files.insert(files.end(), more); };
   if (is_integer(type)) {
     add({"reduce/small/elements_integer.cl", "device/cache_policy.h", "reduce/small/loads.h", "reduce/small/sum_record.h",
          "reduce/small/sum_finish.h", "reduce/small/sum_integers.cl"});
-    return files;
+    return {std::move(files), {}};
   }
   if (terms == Terms::elements && type == DType::float32) {
     add({"reduce/small/fixed_point.h", "reduce/small/sums_float32.cl"});
@@ -59,10 +66,15 @@ std::vector<std::string_view> files_of(DType type, Terms terms) {
   } else {
     add({"reduce/small/running_sum.h", "reduce/small/fixed_point.h", "reduce/small/anchored_sum.h", "reduce/small/products_float32.cl"});
   }
-  add({"device/cache_policy.h", "reduce/small/loads.h", "reduce/small/sum_record.h", "reduce/small/sum_finish.h", "reduce/small/limbs.h"});
-  if (small_sum_entries(type, terms).lower_bits != 0) add({"reduce/small/fixed_sum.h"});
-  add({"reduce/small/small_sum.cl"});
-  return files;
+  add({"device/cache_policy.h", "reduce/small/loads.h", "reduce/small/sum_record.h", "reduce/small/sum_finish.h"});
+  Files all{std::move(files), {"reduce/small/limbs.h"}};
+  if (code != nullptr) {
+    all.before.emplace_back("reduce/small/term.h");
+    all.before.insert(all.before.end(), code->files.begin(), code->files.end());
+  }
+  if (small_sum_entries(type, terms).lower_bits != 0) all.after.emplace_back("reduce/small/fixed_sum.h");
+  all.after.emplace_back("reduce/small/small_sum.cl");
+  return all;
 }
 
 std::string_view entry_of(DType type) { return is_integer(type) ? "sum_integers" : "small_sum"; }
@@ -94,8 +106,15 @@ void SmallSumEntries::unfold(std::span<std::int64_t> words) const {
   }
 }
 
-device::Source small_sum_source(DType type, Terms terms, const tuning::Shape& shape, bool strided) {
-  device::Source source{files_of(type, terms), element_defines(type)};
+device::Source small_sum_source(DType type, Terms terms, const tuning::Shape& shape, bool strided, const statistics::TermCode* code) {
+  Files files = files_of(type, terms, code);
+  device::Source source{std::move(files.before), element_defines(type)};
+  if (code != nullptr) {
+    source.text = code->text;
+    source.after = std::move(files.after);
+  } else {
+    source.files.insert(source.files.end(), files.after.begin(), files.after.end());
+  }
   add_defines(source, {{"PRODUCTS", terms != Terms::elements},
                        {"DOT", terms == Terms::products},
                        {"GROUP_SIZE", shape.group_size},
@@ -103,23 +122,26 @@ device::Source small_sum_source(DType type, Terms terms, const tuning::Shape& sh
                        {"RESIDENT", shape.resident},
                        {"STREAM", shape.stream},
                        {"STRIDED", strided},
+                       {"TERM", code != nullptr},
                        {"COLUMN_BITS", 5}});
   return source;
 }
 
-std::optional<DeviceSmallSum> DeviceSmallSum::prepare(device::Device& device, DType type, Terms terms, std::uint64_t elements) {
-  if (!can_run(device.info(), type, terms)) return {};
+std::optional<DeviceSmallSum> DeviceSmallSum::prepare(device::Device& device, DType type, Terms terms, std::uint64_t elements,
+                                                      const std::optional<statistics::TermCode>& code) {
+  if (!can_run(device.info(), type, terms) || (code && (is_integer(type) || code->rows))) return {};
   return tuning::without_own_on_failure([&]() -> std::optional<DeviceSmallSum> {
     const std::vector<tuning::Found> found = tuning::find_shapes(device.info(), operation_of(terms), type, elements * size_of(type));
     if (found.empty() || found.front().shape.group_size == 0) return {};
-    return make(device, type, terms, found.front().shape);
+    return make(device, type, terms, found.front().shape, code);
   });
 }
 
-std::optional<DeviceSmallSum> DeviceSmallSum::make(device::Device& device, DType type, Terms terms, const tuning::Shape& shape) {
+std::optional<DeviceSmallSum> DeviceSmallSum::make(device::Device& device, DType type, Terms terms, const tuning::Shape& shape,
+                                                   const std::optional<statistics::TermCode>& code) {
   if (shape.group_size > device.info().max_group_size) return {};
   DeviceSmallSum small(device, type, terms, shape);
-  const auto source = [=](bool strided) { return small_sum_source(type, terms, shape, strided); };
+  const auto source = [=](bool strided) { return small_sum_source(type, terms, shape, strided, code ? &*code : nullptr); };
   small.launcher_ = {device, source, entry_of(type), shape.group_size};
   const std::uint32_t resident = small.launcher_.resident_groups(0);
   if (resident < 2) return {};  // the last group waits for the others
@@ -135,10 +157,21 @@ bool DeviceSmallSum::launch(const device::Run& a, const device::Run& b, bool ski
                             const device::Place& to) {
   if (a.count > most_elements_ || a.rows() > 1 || b.rows() > 1) return false;
   const statistics::Walk walk = statistics::walk_of(*device_, a, b, type_, false);
-  const device::Argument arguments[] = {a.memory, a.offset, a.stride, b.memory,  b.offset,  b.stride,
-                                        a.count,  slots_,   result,   to.memory, to.offset, static_cast<std::int32_t>(skip_nans)};
-  launcher_.launch(walk.strided || walk.head != 0, (a.count + tile_elements_ - 1) / tile_elements_, groups_, arguments);
+  launch({a.memory, a.offset, a.stride, b.memory, b.offset, b.stride}, walk.strided || walk.head != 0, a.count, skip_nans, result, to);
   return true;
+}
+
+bool DeviceSmallSum::launch(const statistics::Term& term, bool skip_nans, const device::Memory& result, const device::Place& to) {
+  if (term.count > most_elements_ || term.head != 0) return false;
+  launch(term.arguments, false, term.count, skip_nans, result, to);
+  return true;
+}
+
+void DeviceSmallSum::launch(std::vector<device::Argument> arguments, bool strided, std::uint64_t count, bool skip_nans,
+                            const device::Memory& result, const device::Place& to) {
+  const device::Argument more[] = {count, slots_, result, to.memory, to.offset, static_cast<std::int32_t>(skip_nans)};
+  arguments.insert(arguments.end(), std::begin(more), std::end(more));
+  launcher_.launch(strided, (count + tile_elements_ - 1) / tile_elements_, groups_, arguments);
 }
 
 std::string_view DeviceSmallSum::entry() const { return entry_of(type_); }

@@ -5,6 +5,7 @@
 #include "device/device.hpp"
 #include "device/memory/run.hpp"
 #include "reduce/device/launcher.hpp"
+#include "reduce/term.hpp"
 #include "tuning/record.hpp"
 
 #include <samesum/types.hpp>
@@ -14,6 +15,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace samesum::reduction {
 
@@ -35,19 +37,29 @@ struct SmallSumEntries {
 };
 SmallSumEntries small_sum_entries(DType type, Terms terms);
 
-device::Source small_sum_source(DType type, Terms terms, const tuning::Shape& shape, bool strided);
+/// `code`: elements are its values.
+device::Source small_sum_source(DType type, Terms terms, const tuning::Shape& shape, bool strided,
+                                const statistics::TermCode* code = nullptr);
 
 /// Prepared once, launched as often as one likes. One launch at a time.
 class DeviceSmallSum {
  public:
   /// No value if this kernel is not for this many elements, or the device lacks a capability.
   /// @throws Error (device) if the kernel cannot be built.
-  static std::optional<DeviceSmallSum> prepare(device::Device& device, DType type, Terms terms, std::uint64_t elements);
+  static std::optional<DeviceSmallSum> prepare(device::Device& device, DType type, Terms terms, std::uint64_t elements) {
+    return prepare(device, type, terms, elements, std::nullopt);
+  }
+  /// The same for the values of a formula with this code.
+  static std::optional<DeviceSmallSum> prepare(device::Device& device, const statistics::TermCode& code, std::uint64_t elements) {
+    return prepare(device, code.type, Terms::elements, elements, code);
+  }
 
   /// Enqueues the sum of `a`, or of its products with `b`, which is `a` where there is one array: words go to `result`, the SumRecord to
   /// `to`. False, and nothing is done, where there are too many elements. Allocates nothing, waits for nothing; the
   /// kernel for arrays that are not contiguous from a multiple of 16 bytes on is built for the first, unless prepare_strided() has.
   bool launch(const device::Run& a, const device::Run& b, bool skip_nans, const device::Memory& result, const device::Place& to);
+  /// The same of a formula's values. False also where there are some before the first load.
+  bool launch(const statistics::Term& term, bool skip_nans, const device::Memory& result, const device::Place& to);
 
   void prepare_strided() { launcher_.prepare(true); }
 
@@ -61,7 +73,12 @@ class DeviceSmallSum {
   DeviceSmallSum(device::Device& device, DType type, Terms terms, const tuning::Shape& shape)
       : device_(&device), type_(type), terms_(terms), shape_(shape) {}
 
-  static std::optional<DeviceSmallSum> make(device::Device& device, DType type, Terms terms, const tuning::Shape& shape);
+  static std::optional<DeviceSmallSum> prepare(device::Device& device, DType type, Terms terms, std::uint64_t elements,
+                                               const std::optional<statistics::TermCode>& code);
+  static std::optional<DeviceSmallSum> make(device::Device& device, DType type, Terms terms, const tuning::Shape& shape,
+                                            const std::optional<statistics::TermCode>& code);
+  void launch(std::vector<device::Argument> arguments, bool strided, std::uint64_t count, bool skip_nans, const device::Memory& result,
+              const device::Place& to);
 
   device::Device* device_;
   DType type_;
