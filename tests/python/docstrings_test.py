@@ -24,7 +24,7 @@ PACKAGE = pathlib.Path(samesum.__file__).parent
 PUBLIC = {name: getattr(samesum, name) for name in samesum.__all__}
 PUBLIC.update({f"array_api.{name}": getattr(samesum.array_api, name) for name in samesum.array_api.__all__})
 CLASSES = {name: value for name, value in PUBLIC.items() if inspect.isclass(value) and not issubclass(value, Exception)}
-METHODS = {f"{name}.{member}": value for name, owner in CLASSES.items() for member, value in vars(owner).items()
+METHODS = {f"{name}.{member}": getattr(value, "__func__", value) for name, owner in CLASSES.items() for member, value in vars(owner).items()
            if not member.startswith("_") and not isinstance(value, str)}
 
 
