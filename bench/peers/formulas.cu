@@ -1,12 +1,12 @@
-// Formulas and operators beside CUB's TransformReduce with the same functors, and all pairs by formula beside the functions with names. Over
-// the public headers alone, on one stream, in CUDA graphs that are replayed; results stay in device memory. CUB adds floats, and is compiled
-// ahead; samesum's sums are exact.
+// Formulas and operators beside CUB's TransformReduce with the same functors, and all pairs by formula beside the functions with names.
+// Over the public headers alone, on one stream, in CUDA graphs that are replayed; results stay in device memory. CUB adds floats, and is
+// compiled ahead; samesum's sums are exact.
 //
 //   formulas 10 16 20 24 28        # log2 of the elements; then the pairs, of 2^17 vectors each
-#include <cub/device/device_reduce.cuh>
-#include <cub/version.cuh>
 #include <thrust/iterator/zip_iterator.h>
 #include <thrust/tuple.h>
+#include <cub/device/device_reduce.cuh>
+#include <cub/version.cuh>
 
 #include <samesum/buffer.hpp>
 #include <samesum/operator.hpp>
@@ -139,31 +139,40 @@ class Reductions {
 
   void run() {
     const int n = static_cast<int>(n_);
-    const auto pair = thrust::make_zip_iterator(thrust::make_tuple(static_cast<const float*>(x_->data), static_cast<const float*>(y_->data)));
+    const auto pair =
+        thrust::make_zip_iterator(thrust::make_tuple(static_cast<const float*>(x_->data), static_cast<const float*>(y_->data)));
     auto* const real = reinterpret_cast<float*>(out_.data + 32);
     const auto add = cuda::std::plus<>{};
-    row("x", 4, map_plan("x", false), [&](std::size_t& b) {
-      return cub::DeviceReduce::Sum(storage_.data, b, x_->data, real, n, stream_); });
+    row("x", 4, map_plan("x", false), [&](std::size_t& b) { return cub::DeviceReduce::Sum(storage_.data, b, x_->data, real, n, stream_); });
     row("x*x", 4, map_plan("x*x", false), [&](std::size_t& b) {
-      return cub::DeviceReduce::TransformReduce(storage_.data, b, x_->data, real, n, add, Square{}, 0.0f, stream_); });
+      return cub::DeviceReduce::TransformReduce(storage_.data, b, x_->data, real, n, add, Square{}, 0.0f, stream_);
+    });
     row("(x-m)*(x-m)", 4, map_plan("(x-m)*(x-m)", false), [&](std::size_t& b) {
-      return cub::DeviceReduce::TransformReduce(storage_.data, b, x_->data, real, n, add, FromMean{}, 0.0f, stream_); });
+      return cub::DeviceReduce::TransformReduce(storage_.data, b, x_->data, real, n, add, FromMean{}, 0.0f, stream_);
+    });
     row("exp(-x*x)", 4, map_plan("exp(-x*x)", false), [&](std::size_t& b) {
-      return cub::DeviceReduce::TransformReduce(storage_.data, b, x_->data, real, n, add, Bell{}, 0.0f, stream_); });
-    row("x*y", 8, map_plan("x*y", true), [&](std::size_t& b) {
-      return cub::DeviceReduce::TransformReduce(storage_.data, b, pair, real, n, add, Product{}, 0.0f, stream_); });
-    row("complex product", 8, operator_plan("(x, y)", "(a[0]*b[0] - a[1]*b[1], a[0]*b[1] + a[1]*b[0])", {x_->array(device_), y_->array(device_)}),
+      return cub::DeviceReduce::TransformReduce(storage_.data, b, x_->data, real, n, add, Bell{}, 0.0f, stream_);
+    });
+    row("x*y", 8, map_plan("x*y", true),
+        [&](std::size_t& b) { return cub::DeviceReduce::TransformReduce(storage_.data, b, pair, real, n, add, Product{}, 0.0f, stream_); });
+    row("complex product", 8,
+        operator_plan("(x, y)", "(a[0]*b[0] - a[1]*b[1], a[0]*b[1] + a[1]*b[0])", {x_->array(device_), y_->array(device_)}),
         [&](std::size_t& b) {
-          return cub::DeviceReduce::TransformReduce(storage_.data, b, pair, reinterpret_cast<Complex*>(real), n, TimesComplex{}, ToComplex{},
-                                                    Complex{1, 0}, stream_); });
-    row("log-sum-exp", 4, operator_plan("(x, float32(1))", "let d = a[0] - b[0]; let t = exp(-abs(d)); (max(a[0], b[0]), d > 0 ? a[1] + b[1]*t : b[1] + a[1]*t)",
-                                        {x_->array(device_)}),
+          return cub::DeviceReduce::TransformReduce(storage_.data, b, pair, reinterpret_cast<Complex*>(real), n, TimesComplex{},
+                                                    ToComplex{}, Complex{1, 0}, stream_);
+        });
+    row("log-sum-exp", 4,
+        operator_plan("(x, float32(1))",
+                      "let d = a[0] - b[0]; let t = exp(-abs(d)); (max(a[0], b[0]), d > 0 ? a[1] + b[1]*t : b[1] + a[1]*t)",
+                      {x_->array(device_)}),
         [&](std::size_t& b) {
           return cub::DeviceReduce::TransformReduce(storage_.data, b, x_->data, reinterpret_cast<Scaled*>(real), n, AddScaled{}, ToScaled{},
-                                                    Scaled{-INFINITY, 0}, stream_); });
+                                                    Scaled{-INFINITY, 0}, stream_);
+        });
     row("mulmod(a, b, p)", 4, operator_plan("x", "mulmod(a, b, 1000003)", {m_->array(device_)}), [&](std::size_t& b) {
       return cub::DeviceReduce::TransformReduce(storage_.data, b, m_->data, reinterpret_cast<std::uint64_t*>(real), n, MulMod{}, ToWide{},
-                                                std::uint64_t{1}, stream_); });
+                                                std::uint64_t{1}, stream_);
+    });
   }
 
  private:
@@ -176,14 +185,16 @@ class Reductions {
     }
     std::vector<FormulaParameter> parameters;
     if (std::strchr(text, 'm') != nullptr) parameters.emplace_back("m", 0.25);
-    const auto plan = std::make_shared<Plan>(device_, FormulaFields{Formula(text), inputs, parameters, Fields{.extrema = false, .squares = false, .nonzeros = false}}, n_);
+    const auto plan = std::make_shared<Plan>(
+        device_, FormulaFields{Formula(text), inputs, parameters, Fields{.extrema = false, .squares = false, .nonzeros = false}}, n_);
     const Buffer to = Buffer::wrap(device_, records_.data, records_.bytes);
     if (n_ <= (1u << 24)) {
       plan->enqueue(arrays);
       const Device cpu = Device::open("cpu");
       std::vector<FormulaInput> on_host;
       for (const FormulaInput& input : inputs) on_host.emplace_back(input.name, Array(input.name == "x" ? host_x_ : host_y_));
-      const bool right = plan->result<Statistics>().sum() == accumulate(*map(Formula(text, FormulaMath::native), on_host, parameters), {.device = cpu});
+      const bool right =
+          plan->result<Statistics>().sum() == accumulate(*map(Formula(text, FormulaMath::native), on_host, parameters), {.device = cpu});
       if (!right && std::strchr(text, 'e') == nullptr) std::printf("WRONG: %s\n", text);  // an exponential has other bits
     }
     return [plan, arrays, to] { plan->enqueue(arrays, to); };
@@ -235,7 +246,9 @@ void compare_pairs(cudaStream_t stream, const Device& device, std::size_t count)
     Plan plan(device, problem, DType::float32, count * components);
     const Array x = a.array(device).part(0, x_count * components), y = b.array(device).part(0, count * components);
     double best = 1e30;
-    for (int turn = 0; turn < 3; ++turn) best = std::min(best, time_of(stream, [&] { plan.enqueue(x, y, to); }, 1));
+    for (int turn = 0; turn < 3; ++turn)
+      best = std::min(best, time_of(
+                                stream, [&] { plan.enqueue(x, y, to); }, 1));
     return static_cast<double>(x_count) * static_cast<double>(count) / best * 1e-3;
   };
   const auto row = [&](const char* name, std::uint64_t components, const PairsProblem& named, const char* formula, double h = 0) {
@@ -251,10 +264,14 @@ void compare_pairs(cudaStream_t stream, const Device& device, std::size_t count)
   row("gaussian", 1, {.f = PairFunction::gaussian, .h = 0.5}, "exp(-sqdist(a, b)/h)", 0.5);
   row("gaussian, 3 components", 3, {.f = PairFunction::gaussian, .components = 3, .h = 0.5}, "exp(-sqdist(a, b)/h)", 0.5);
   row("nearest, 3 components", 3, {.f = PairFunction::sqdist, .reduction = PairReduction::argmin, .components = 3}, "sqdist(a, b)");
-  row("8 nearest, 3 components", 3, {.f = PairFunction::sqdist, .reduction = PairReduction::argsmallest, .components = 3, .k = 8}, "sqdist(a, b)");
-  row("invdist, 3 components", 3, {.f = PairFunction::invdist, .components = 3, .softening = 0.125}, "1/sqrt(sqdist(a, b) + h)", 0.125 * 0.125);
-  PairsProblem gravity{.components = 3, .formula = Formula("let d = b - a; let r = rsqrt(sqdist(a, b) + h); m*(r*r*r)*d"),
-                       .parameters = {{"h", 0.015625}}, .of_y = {{"m", mass.array(device).part(0, count)}}};
+  row("8 nearest, 3 components", 3, {.f = PairFunction::sqdist, .reduction = PairReduction::argsmallest, .components = 3, .k = 8},
+      "sqdist(a, b)");
+  row("invdist, 3 components", 3, {.f = PairFunction::invdist, .components = 3, .softening = 0.125}, "1/sqrt(sqdist(a, b) + h)",
+      0.125 * 0.125);
+  PairsProblem gravity{.components = 3,
+                       .formula = Formula("let d = b - a; let r = rsqrt(sqdist(a, b) + h); m*(r*r*r)*d"),
+                       .parameters = {{"h", 0.015625}},
+                       .of_y = {{"m", mass.array(device).part(0, count)}}};
   std::printf("pairs %-34s %9s %9.1f Gpairs/s\n", "softened gravity, forces", "", rate(3, gravity, count));
 }
 

@@ -1,6 +1,7 @@
 // samesum bench pairs
 #include "bench/bench.hpp"
 #include "input/elements.hpp"
+#include "input/parameters.hpp"
 #include "kernel/kernel_process.hpp"
 #include "kernel/user_kernel.hpp"
 #include "output/number.hpp"
@@ -18,7 +19,8 @@ namespace {
 
 struct PairsBench {
   std::string device = "auto", dtype;
-  std::string f = "product", reduction = "sum";
+  std::string f = "product", reduction = "sum", formula;
+  std::vector<std::string> parameters;
   std::string x_count, y_count, group;
   std::vector<std::string> data;
   UserKernelOptions kernel;
@@ -31,6 +33,10 @@ struct PairsBench {
 std::string rate(double per_second) {
   return per_second >= 1e12 ? fmt::format("{:.2f} T", per_second / 1e12)
                             : fmt::format("{:.{}f} G", per_second / 1e9, per_second < 1e11 ? 2 : 0);
+}
+
+std::string f_of(const bench::PairsLadder& ladder) {
+  return ladder.pairs.formula ? ladder.pairs.formula->to_string() : std::string(name_of(ladder.pairs.f));
 }
 
 std::string verdict(const bench::PairsRow& row) {
@@ -48,9 +54,9 @@ class PairsPrinter {
 
   void print(const bench::PairsLadder& ladder) {
     if (printed_ == 0) {
-      out_.print("{} of {} over {} x {} pairs of {}, {} component{}; {} operations a pair\n", name_of(ladder.pairs.reduction),
-                 name_of(ladder.pairs.f), ladder.x_count, ladder.y_count, name_of(ladder.type), ladder.pairs.components,
-                 ladder.pairs.components == 1 ? "" : "s", ladder.operations_of_pair);
+      out_.print("{} of {} over {} x {} pairs of {}, {} component{}; {} operations a pair\n", name_of(ladder.pairs.reduction), f_of(ladder),
+                 ladder.x_count, ladder.y_count, name_of(ladder.type), ladder.pairs.components, ladder.pairs.components == 1 ? "" : "s",
+                 ladder.operations_of_pair);
       out_.print("{}\n", out_.dim(fmt::format("device {}, {}", ladder.device.selector, ladder.device.name)));
       for (const bench::ArithmeticRate& ceiling : ladder.ceilings) {
         out_.print("{}\n", out_.dim(fmt::format("multiply-adds of {}: {}FLOP/s", ceiling.where, rate(ceiling.operations_per_second))));
@@ -95,7 +101,7 @@ class PairsPrinter {
 Json json_of_pairs(const bench::PairsLadder& ladder) {
   Json object;
   object["device"] = {{"selector", ladder.device.selector}, {"name", ladder.device.name}, {"driver", ladder.device.driver}};
-  object["f"] = name_of(ladder.pairs.f);
+  object["f"] = f_of(ladder);
   object["reduction"] = name_of(ladder.pairs.reduction);
   object["dtype"] = name_of(ladder.type);
   object["x"] = ladder.x_count;
@@ -155,7 +161,12 @@ int run(Output& out, PairsBench options) {
     if (size > 1u << 30) throw Error(ErrorKind::usage, fmt::format("--group takes 1 to {}, or best", 1u << 30));
     ladder_options.group_size = static_cast<std::uint32_t>(size);
   }
-  ladder_options.pairs.f = parse_pair_function(options.f);
+  if (options.formula.empty()) {
+    ladder_options.pairs.f = parse_pair_function(options.f);
+  } else {
+    ladder_options.pairs.formula = Formula(options.formula);
+  }
+  ladder_options.pairs.parameters = parse_parameters(options.parameters);
   ladder_options.pairs.reduction = parse_pair_reduction(options.reduction);
   if (!options.x_count.empty()) ladder_options.x_count = parse_size(options.x_count, "--size");
   if (!options.y_count.empty()) ladder_options.y_count = parse_size(options.y_count, "--y");
@@ -199,6 +210,12 @@ void add_bench_pairs(CLI::App& parent, Action& action) {
   bench::PairsLadderOptions& ladder = options->ladder;
   const CLI::Validator number = whole_number(1, 1u << 30);
   command->add_option("--f", options->f, "product (default), difference, absdiff, sqdist, gaussian, invdist")->type_name("NAME");
+  command->add_option("--formula", options->formula, "f by a formula of the vectors a and b, for every variant")
+      ->type_name("FORMULA")
+      ->excludes("--f");
+  command->add_option("--param", options->parameters, "a number in the formula, NAME=VALUE; may be given again")
+      ->type_name("NAME=VALUE")
+      ->allow_extra_args(false);
   command->add_option("--reduce", options->reduction, "sum (default), min, max, argmin, argmax")->type_name("NAME");
   command->add_option("--dtype", options->dtype, "float32 (default), float64 or an integer type")->type_name("TYPE");
   command->add_option("--size", options->x_count, "x, and y unless --y is given: 100000, 2^18")->option_text("N");
@@ -228,6 +245,7 @@ void add_bench_pairs(CLI::App& parent, Action& action) {
   samesum bench pairs --variant vec4 --group 64
   samesum bench pairs --variant vec8_both --group best --registers 64
   samesum bench pairs --f sqdist --reduce argmin --components 3
+  samesum bench pairs --formula 'exp(-sqdist(a, b)/h)' --param h=0.5
   samesum bench pairs --dtype int64                # integers: their sums are exact
   samesum bench pairs --kernel my.cl               # your own, beside the others
 

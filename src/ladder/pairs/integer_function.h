@@ -3,6 +3,7 @@
 #define F_DIFFERENCE 1
 #define F_ABSDIFF 2
 #define F_SQDIST 3
+#define F_FORMULA 6
 
 FN REAL f_first(REAL a, REAL b, REAL softening) {
 #if F == F_PRODUCT

@@ -15,6 +15,7 @@
 #include "ladder/vendor.hpp"
 #include "pairs/pairs_cpu.hpp"
 #include "pairs/pairs_device.hpp"
+#include "pairs/pairs_formula.hpp"
 #include "pairs/tree/host_elements.hpp"
 
 #include <fmt/format.h>
@@ -41,7 +42,14 @@ constexpr std::string_view kBestVec4 = "vec4_best";
 constexpr std::uint64_t kSerialPairs = std::uint64_t{1} << 27;  // enough to time a loop
 constexpr std::uint64_t kHostPairs = std::uint64_t{1} << 31;    // and for all cores
 
-double operations_of(const PairsProblem& pairs) {
+double operations_of(const PairsProblem& pairs, const Problem& problem) {
+  if (problem.formula != nullptr && !is_integer(problem.type)) {
+    using formula::Op;
+    const auto computes = [](const formula::Node& node) {
+      return node.op != Op::input && node.op != Op::constant && node.op != Op::parameter;
+    };
+    return 1 + static_cast<double>(std::ranges::count_if(problem.formula->program.nodes, computes));
+  }
   const auto d = static_cast<double>(pairs.components);
   switch (pairs.f) {
     case PairFunction::product:
@@ -91,7 +99,7 @@ class PairsLadderRun {
     ladder_.type = problem_.type;
     ladder_.x_count = x_count_;
     ladder_.y_count = y_count_;
-    ladder_.operations_of_pair = operations_of(options.pairs);
+    ladder_.operations_of_pair = operations_of(options.pairs, problem_);
   }
 
   PairsLadder run() {
@@ -102,7 +110,7 @@ class PairsLadderRun {
       add_ceiling(host_arithmetic(problem_.type, 1));
       if (threads > 1) add_ceiling(host_arithmetic(problem_.type, threads));
       if (kernels) add_ceiling(device_ceiling());
-      if (kernels && problem_.f == PairFunction::product && summing()) measure_vendor();
+      if (kernels && problem_.f == PairFunction::product && summing() && problem_.formula == nullptr) measure_vendor();
     }
     add_host(kSerial, 1, [this](const Problem& problem, Target c) { serial(problem, c); });
     for (const PairAccuracy accuracy : accuracies()) {
@@ -175,7 +183,7 @@ class PairsLadderRun {
 
   // The tutorial's serial loop: only products.
   void serial(const Problem& problem, Target c) const {
-    if (problem.f != PairFunction::product || !summing() || problem.components != 1 || integers()) {
+    if (problem.formula != nullptr || problem.f != PairFunction::product || !summing() || problem.components != 1 || integers()) {
       throw Error(ErrorKind::usage, "the textbook's loop adds up products of floating-point scalars");
     }
     all_pairs::serial_products(problem, c);

@@ -1,13 +1,16 @@
 #include "ladder/pairs/reference.hpp"
 
 #include "pairs/pairs_cpu.hpp"
+#include "pairs/pairs_formula.hpp"
 
 #include <samesum/device.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <memory>
 #include <span>
+#include <utility>
 #include <variant>
 
 namespace samesum::bench {
@@ -23,6 +26,10 @@ PairsReference::PairsReference(const Problem& problem, const PairsProblem& pairs
   const std::uint64_t components = problem.components;
   for (std::uint64_t i = 0; i < count; ++i) samples_.push_back(problem.x_count / count * i);
   if (problem.nodes != nullptr || problem.smallest()) return;  // bits are compared
+  if (problem.formula != nullptr) {
+    if (problem.reduction == PairReduction::sum) sum_formula();
+    return;
+  }
   std::vector<double> a, b = in_float64(problem.b, problem.y_count * components);
   for (const std::uint64_t x : samples_) {
     const std::vector<double> all = in_float64(at(problem.a, x * components), components);
@@ -50,6 +57,30 @@ PairsReference::PairsReference(const Problem& problem, const PairsProblem& pairs
       magnitudes_ = right_;
     }
   }
+}
+
+// Of a formula the values are the CPU's, in the problem's type: their exact sums, and those of their magnitudes.
+void PairsReference::sum_formula() {
+  const auto sums = [&](bool magnitudes) {
+    all_pairs::PairFormula formula = *problem_.formula;
+    if (magnitudes) {
+      const std::uint32_t value = formula.program.results[0];
+      formula.program.nodes.push_back({formula::Op::abs, formula.program.nodes[value].type, 1, false, false, {value}, 0});
+      formula.program.results[0] = static_cast<std::uint32_t>(formula.program.nodes.size() - 1);
+    }
+    Problem one = problem_;
+    one.accuracy = PairAccuracy::exact;
+    one.formula = std::make_shared<const all_pairs::PairFormula>(std::move(formula));
+    std::vector<double> found;
+    for (const std::uint64_t x : samples_) {
+      std::vector<char> c(sizeof(double));
+      all_pairs::pairs_on_cpu(one.part(x, 1), {c.data()}, 0);
+      found.push_back(value_at(c, 0));
+    }
+    return found;
+  };
+  right_ = sums(false);
+  magnitudes_ = sums(true);
 }
 
 double PairsReference::error_ratio(const std::vector<char>& c, double depth, PairsRow& row) const {

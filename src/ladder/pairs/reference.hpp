@@ -26,6 +26,7 @@ class PairsReference {
   bool same_bits(const std::vector<char>& c, PairAccuracy accuracy, bool values = false) const;
 
  private:
+  void sum_formula();
   // Whether f of sample number `x` and two y is the same number.
   bool same_value(const all_pairs::Problem& few, std::uint64_t x, std::uint64_t found, std::uint64_t expected) const;
   static std::uint64_t index_at(const std::vector<char>& c, std::uint64_t x);

@@ -5,7 +5,7 @@
 // where it has only one), TILE (y that a group copies to local memory at once), RESIDENT (groups that a compute unit shall hold at once, which
 // limits the registers of a work-item: 1 for no limit). `a` and `c` are padded to whole groups, so that work-items need no bounds checks.
 //
-// F, FACTOR and SOFTENING: of pairs/function.h or integer_function.h, which is before this file; REDUCTION: 0 sum, 1 min, 2 max, 3 argmin, 4
+// F, FACTOR and SOFTENING (of a formula its parameters, as numbers in F_PARAMETERS): of pairs/function.h or integer_function.h, which is before this file; REDUCTION: 0 sum, 1 min, 2 max, 3 argmin, 4
 // argmax, where `c` has indices as long; NOTHING: the value over no y at all.
 
 #define INDICES (REDUCTION >= 3)
@@ -65,13 +65,17 @@ FN STATE nothing(void) {
   return state;
 }
 
-FN REAL f_of(Y x, Y y) {
+FN REAL value_of(Y x, Y y) {
+#if F == F_FORMULA
+  return f_of((const REAL*)&x, (const REAL*)&y);
+#else
   REAL value = f_first(COMPONENT(x, 0), COMPONENT(y, 0), SOFTENING);
 #if D > 1
 #pragma unroll
   for (int d = 1; d < D; ++d) value = f_next(value, COMPONENT(x, d), COMPONENT(y, d));
 #endif
   return f_finish(value, FACTOR);
+#endif
 }
 
 #if INTEGERS
@@ -96,7 +100,7 @@ FN STATE step(STATE state, X x, Y y, ulong place) {
 #if F == F_PRODUCT && REDUCTION == 0 && D == 1 && !INTEGERS
     LANE(state.value, k) = fma(LANE(x, k), y, before);
 #else
-    const REAL value = f_of(VECTOR_OF(x, k), y);
+    const REAL value = value_of(VECTOR_OF(x, k), y);
 #if REDUCTION == 0
     LANE(state.value, k) = before + value;
 #elif INDICES

@@ -1,7 +1,10 @@
 #include "ladder/pairs/textbook.hpp"
 
 #include "device/kernels/program.hpp"
+#include "formula/bound.hpp"
+#include "formula/print.hpp"
 #include "ladder/resident.hpp"
+#include "pairs/pairs_formula.hpp"
 
 #include <samesum/error.hpp>
 
@@ -58,6 +61,27 @@ const char* name_in_kernels(DType type) {
   return type == DType::float32 ? "float" : type == DType::float64 ? "double" : type == DType::uint64 ? "ulong" : "long";
 }
 
+constexpr int kFormula = 6;  // F_FORMULA
+
+// The parameters of a formula, with a comma behind each.
+std::string numbers_of(const PairFormula& formula) {
+  std::string text;
+  for (const formula::ParameterUse& use : formula.program.parameters) {
+    const std::uint64_t bits = formula::bits_of(formula.parameters[use.parameter], use.type);
+    switch (use.type) {
+      case formula::Scalar::float32:
+        text += fmt::format("as_float({:#x}u), ", bits);
+        break;
+      case formula::Scalar::float64:
+        text += fmt::format("as_double((ulong){:#x}), ", bits);
+        break;
+      default:
+        text += fmt::format("({})(ulong){:#x}, ", formula::dialect_name(use.type), bits);
+    }
+  }
+  return text;
+}
+
 std::uint32_t tile_of(const Rung& rung, const Problem& problem, const DeviceInfo& info) {
   const std::uint64_t bytes_of_y = problem.components * size_of(problem.type);
   if (rung.name != "local_all") return static_cast<std::uint32_t>(std::min<std::uint64_t>(kTile, kTileBytes / bytes_of_y / 8 * 8));
@@ -78,8 +102,9 @@ TextbookPairs::TextbookPairs(std::string_view name, device::Device& device, cons
   const auto found = std::find_if(std::begin(kRungs), std::end(kRungs), [&](const Rung& rung) { return rung.name == name; });
   if (!own && found == std::end(kRungs)) refuse(fmt::format("'{}' is no textbook variant of pairs", name));
   const bool integers = is_integer(problem.type);  // their functions are formulas elsewhere
-  if (problem.reduction > PairReduction::argmax || problem.extras != 0 || (problem.formula && !integers) ||
-      problem.components > kMaxComponents) {
+  const PairFormula* const formula = integers ? nullptr : problem.formula.get();
+  if (formula != nullptr && own) refuse("a kernel of your own computes its own f: leave the formula out");
+  if (problem.reduction > PairReduction::argmax || problem.extras != 0 || problem.results != 1 || problem.components > kMaxComponents) {
     refuse(fmt::format("the textbook has sums, minima, maxima and their indices over vectors of up to {} components, without weights",
                        kMaxComponents));
   }
@@ -98,13 +123,20 @@ TextbookPairs::TextbookPairs(std::string_view name, device::Device& device, cons
                     {"WIDTH", std::to_string(width_)},
                     {"RESIDENT", std::to_string(bench::resident_for(options.registers, group_size_))},
                     {"TILE", std::to_string(tile_of(rung, problem, info))},
-                    {"F", std::to_string(static_cast<int>(problem.f))},
+                    {"F", std::to_string(formula != nullptr ? kFormula : static_cast<int>(problem.f))},
                     {"REDUCTION", std::to_string(static_cast<int>(problem.reduction))},
                     {"FACTOR", literal(problem.factor, problem.type)},
                     {"SOFTENING", literal(problem.softening, problem.type)},
                     {"NOTHING", nothing(problem)}};
   if (own) {
     source.text = options.source;
+  } else if (formula != nullptr) {
+    add_to(source, *formula, {"pairs/function.h", "ladder/pairs/textbook.cl"});
+    for (auto& [defined, value] : source.defines) {  // its parameters are numbers in the text: the rungs take arrays alone
+      if (defined == "F_TAKES" || defined == "F_GIVES") value.clear();
+      if (defined == "F_PARAMETERS") value = numbers_of(*formula);
+    }
+    source.defines.insert(source.defines.end(), {{"EXTRAS", "0"}, {"WEIGHTED", "0"}});
   } else {
     source.defines.insert(source.defines.end(), {{"EXTRAS", "0"}, {"WEIGHTED", "0"}});
     source.files = {integers ? "ladder/pairs/integer_function.h" : "pairs/function.h", "ladder/pairs/textbook.cl"};
