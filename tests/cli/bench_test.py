@@ -265,6 +265,25 @@ class Bench(Case):
             found = self.json("bench", "pairs", "--device", device, "--size", "64", "--components", "17", "--variant", "naive", "--runs", "1")
             self.assertIn("vectors of up to 16 components", found["variants"][0]["reason"])
 
+    def test_pairs_by_formula(self):
+        """Every rung with any f; what none can do is said."""
+        devices = [device["selector"] for device in self.json("devices")["devices"] if device["selector"] != "cpu"]
+        if not devices:
+            self.skipTest("no device here runs kernels")
+        few = ("--device", devices[0], "--size", "150", "--y", "67", "--runs", "1", "--seconds", "0.01")
+        for arguments in (["--formula", "exp(-sqdist(a, b)/h)", "--param", "h=2"],
+                          ["--formula", "let d = a - b; max(abs(d[0]), abs(d[1]))", "--components", "2", "--reduce", "argmin"],
+                          ["--formula", "1/sqrt(sqdist(a, b) + s)", "--param", "s=0.5", "--components", "3", "--dtype", "float64"],
+                          ["--formula", "gcd(a[0], b[0]) + k", "--param", "k=2", "--dtype", "uint32", "--reduce", "max"]):
+            found = self.json("bench", "pairs", *arguments, *few)
+            self.assertEqual(found["f"].replace(" ", ""), arguments[1].replace(" ", ""))
+            verdicts = {row["name"]: row["verdict"] for row in found["variants"] if row["name"] not in ("serial", "local_all")}
+            self.assertGreater(len(verdicts), 7)
+            self.assertEqual(set(verdicts.values()), {"right"}, (arguments, verdicts))
+        skipped = self.json("bench", "pairs", "--formula", "(a[0], b[0])", "--variant", "naive", *few)["variants"][0]
+        self.assertIn("the textbook has sums", skipped["reason"])
+        self.assertIn("--f and --formula cannot be used together", self.refuse("bench", "pairs", "--f", "sqdist", "--formula", "a*b", *few))
+
     def test_indices_of_pairs_of_ugly_numbers(self):
         """NaN, infinities, equal values and both zeros: the textbook's indices are those of the product's minima, in every rung."""
         nan, inf = float("nan"), float("inf")

@@ -247,7 +247,7 @@ class PairsLadderRun {
     device::Device& device = device_.implementation();
     const std::lock_guard lock(device.mutex());
     check_own_kernel(options_.kernel_name, [&] {
-      const all_pairs::TextbookOptions own{options_.group_size, options_.kernel_source, options_.kernel_items, options_.registers};
+      const all_pairs::TextbookOptions own{options_.group_size, options_.kernel_source, options_.kernel_items, options_.registers, false};
       all_pairs::TextbookPairs(options_.kernel_name, device, problem_.part(0, 1), own);
     });
   }
@@ -271,7 +271,7 @@ class PairsLadderRun {
     add_row(row_name.empty() ? name : row_name, device.info().selector, PairAccuracy::fast, true, [&](PairsRow& row) {
       const std::lock_guard lock(device.mutex());
       const auto prepare = [&](std::uint32_t group_size) {
-        const all_pairs::TextbookOptions options{group_size, source, items, options_.registers};
+        const all_pairs::TextbookOptions options{group_size, source, items, options_.registers, options_.pairs.formula.has_value()};
         return std::make_shared<all_pairs::TextbookPairs>(name, device, problem_, options);
       };
       const auto run = best ? fastest(device, prepare) : prepare(options_.group_size);

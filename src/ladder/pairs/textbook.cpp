@@ -101,9 +101,13 @@ TextbookPairs::TextbookPairs(std::string_view name, device::Device& device, cons
   const bool own = !options.source.empty();
   const auto found = std::find_if(std::begin(kRungs), std::end(kRungs), [&](const Rung& rung) { return rung.name == name; });
   if (!own && found == std::end(kRungs)) refuse(fmt::format("'{}' is no textbook variant of pairs", name));
-  const bool integers = is_integer(problem.type);  // their functions are formulas elsewhere
-  const PairFormula* const formula = integers ? nullptr : problem.formula.get();
-  if (formula != nullptr && own) refuse("a kernel of your own computes its own f: leave the formula out");
+  const bool integers = is_integer(problem.type);
+  // Functions of integers with names are formulas elsewhere.
+  const PairFormula* const formula = integers && !options.formula ? nullptr : problem.formula.get();
+  if (formula != nullptr && value_type(problem) != problem.type) {
+    refuse(fmt::format("the textbook adds and compares numbers of the vectors' type, {}, and this formula gives {}", name_of(problem.type),
+                       name_of(value_type(problem))));
+  }
   if (problem.reduction > PairReduction::argmax || problem.extras != 0 || problem.results != 1 || problem.components > kMaxComponents) {
     refuse(fmt::format("the textbook has sums, minima, maxima and their indices over vectors of up to {} components, without weights",
                        kMaxComponents));

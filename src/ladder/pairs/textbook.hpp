@@ -16,6 +16,7 @@ struct TextbookOptions {
   std::string source = {};       ///< of a user's kernel `pairs`, which replaces the rung
   std::uint32_t items = 1;       ///< x of a work-item there
   std::uint32_t registers = 0;   ///< of a work-item, at most, where the compiler has such an option; 0: no limit
+  bool formula = false;          ///< Problem::formula is the user's own f, not a function of integers with a name
 };
 
 /// One rung, prepared for one problem: vectors of up to 16 components of float32, float64, int64 or uint64; a sum, a minimum, a maximum or
