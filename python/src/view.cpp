@@ -66,12 +66,12 @@ Device device_on(const Stream& stream, nb::handle owner) {
 }
 
 View::View(nb::handle object, bool written) {
-  if (take_buffer(object, false, written) || (!written && take_floats(object)) || take_torch(object) || take_cuda(object)) return;
+  if (take_buffer(object, false, written) || (!written && take_floats(object)) || take_torch(object) || take_cuda(object, written)) return;
   if (!written && take_dlpack(object)) return;
   if (written) throw nb::type_error("samesum: out has to be a writable array of numpy, or one on a GPU");
   const nb::object found = of_arrays("as_buffer")(object);
   missing_ = nb::cast<bool>(found[2]);
-  if (!take_buffer(found[0], nb::cast<bool>(found[1])) && !take_cuda(found[0])) {
+  if (!take_buffer(found[0], nb::cast<bool>(found[1])) && !take_cuda(found[0], written)) {
     throw nb::type_error("samesum: these elements are no numbers that samesum knows");
   }
 }
@@ -227,8 +227,18 @@ bool View::take_torch(nb::handle object) {
   return true;
 }
 
-bool View::take_cuda(nb::handle object) {
-  if (!nb::hasattr(object, "__cuda_array_interface__")) return false;
+// torch conjugates and negates tensors when they are read: their memory has other numbers.
+static nb::object as_in_memory(nb::handle array, bool written) {
+  if (!nb::hasattr(array, "resolve_neg")) return nb::borrow(array);
+  if (!nb::cast<bool>(array.attr("is_neg")()) && !nb::cast<bool>(array.attr("is_conj")())) return nb::borrow(array);
+  if (written)
+    throw nb::type_error("samesum: out is a tensor whose memory has the conjugates or negatives of its elements: resolve them first");
+  return array.attr("resolve_conj")().attr("resolve_neg")();
+}
+
+bool View::take_cuda(nb::handle given, bool written) {
+  if (!nb::hasattr(given, "__cuda_array_interface__")) return false;
+  const nb::object object = as_in_memory(given, written);
   const nb::dict interface = nb::cast<nb::dict>(object.attr("__cuda_array_interface__"));
   const std::string text = nb::cast<std::string>(interface["typestr"]);
   if (text.size() < 3 || text[0] == '>') throw nb::type_error("samesum: elements on a GPU have to be little-endian numbers");
@@ -255,7 +265,7 @@ bool View::take_cuda(nb::handle object) {
     for (std::size_t i = shape.size(); i-- > 0; next *= static_cast<std::int64_t>(shape[i])) strides[i] = next;
   }
   const auto address = nb::cast<std::uintptr_t>(interface["data"][0]);
-  keep_ = nb::borrow(object);
+  keep_ = object;
   const nb::object stream = nb::borrow(interface.get("stream", nb::none()));
   take_memory(address, std::move(shape), std::move(strides), [&] { return nb::object(of_arrays("cuda_place")(object, stream)); });
   return true;

@@ -49,7 +49,7 @@ class View {
   bool take_floats(nb::handle object);
   /// A tensor of torch on a GPU, without its interface, which takes torch microseconds.
   bool take_torch(nb::handle object);
-  bool take_cuda(nb::handle object);
+  bool take_cuda(nb::handle object, bool written);
   bool take_dlpack(nb::handle object);
   /// Elements on a GPU, the first of which is at `address`; `place_of`: what samesum._arrays.cuda_place gives, asked for where there are
   /// any.
