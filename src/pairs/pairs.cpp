@@ -6,7 +6,7 @@
 #include "device/memory/run.hpp"
 #include "formula/bound.hpp"
 #include "pairs/named.hpp"
-#include "pairs/pairs_cpu.hpp"
+#include "pairs/cpu/pairs_cpu.hpp"
 #include "pairs/pairs_device.hpp"
 #include "pairs/pairs_formula.hpp"
 #include "pairs/tree/host_elements.hpp"

@@ -5,7 +5,7 @@
 #include "core/visit.hpp"
 #include "groups/axes.hpp"
 #include "histogram/plan.hpp"
-#include "pairs/pairs_cpu.hpp"
+#include "pairs/cpu/pairs_cpu.hpp"
 #include "pairs/tree/host_elements.hpp"
 #include "reduce/collect.hpp"
 #include "reduce/cpu/extremes_cpu.hpp"

@@ -1,6 +1,6 @@
 // All pairs with the y divided into parts: the parts must combine to the same result as a single one. Ties between parts go to the lowest
 // index, and the rounding errors of each part are preserved.
-#include "pairs/pairs_cpu.hpp"
+#include "pairs/cpu/pairs_cpu.hpp"
 #include "pairs/pairs_device.hpp"
 #include "selftest/cases.hpp"
 #include "support/informative.hpp"

@@ -346,7 +346,7 @@ def what_torch_alone_has(put):
         assert "conjugates" in str(error), error
     else:
         raise AssertionError("out was written as if it were not conjugated")
-    same(samesum.sum(torch.arange(7, dtype=torch.uint16).cuda()), 21)
+    same(samesum.sum(torch.arange(7).to(torch.uint16).cuda()), 21)
 
 
 @check("torch")

@@ -13,7 +13,7 @@
 #include "ladder/rungs.hpp"
 #include "ladder/timing.hpp"
 #include "ladder/vendor.hpp"
-#include "pairs/pairs_cpu.hpp"
+#include "pairs/cpu/pairs_cpu.hpp"
 #include "pairs/pairs_device.hpp"
 #include "pairs/pairs_formula.hpp"
 #include "pairs/tree/host_elements.hpp"

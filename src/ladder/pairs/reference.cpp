@@ -1,6 +1,6 @@
 #include "ladder/pairs/reference.hpp"
 
-#include "pairs/pairs_cpu.hpp"
+#include "pairs/cpu/pairs_cpu.hpp"
 #include "pairs/pairs_formula.hpp"
 
 #include <samesum/device.hpp>

@@ -2,7 +2,7 @@
 
 #include "formula/map/map_device.hpp"
 #include "formula/print.hpp"
-#include "pairs/pairs_cpu.hpp"
+#include "pairs/cpu/pairs_cpu.hpp"
 #include "pairs/pairs_formula.hpp"
 #include "pairs/tree/pair_source.hpp"
 

@@ -1,8 +1,8 @@
 // What f gives for one x and many y, on the CPU: of a formula or of a named function.
 #pragma once
 
-#include "pairs/pairs_cpu_formula.hpp"
-#include "pairs/pairs_cpu_loops.hpp"
+#include "pairs/cpu/pairs_cpu_formula.hpp"
+#include "pairs/cpu/pairs_cpu_loops.hpp"
 
 #include <algorithm>
 #include <concepts>

@@ -3,11 +3,11 @@
 #include "core/simd.hpp"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "pairs/pairs_cpu_simd.cpp"
+#define HWY_TARGET_INCLUDE "pairs/cpu/pairs_cpu_simd.cpp"
 #include <hwy/foreach_target.h>  // must come before highway.h
 
-#include "pairs/pairs_cpu_function-inl.hpp"
-#include "pairs/pairs_cpu_loops.hpp"
+#include "pairs/cpu/pairs_cpu_function-inl.hpp"
+#include "pairs/cpu/pairs_cpu_loops.hpp"
 
 #include <hwy/highway.h>
 

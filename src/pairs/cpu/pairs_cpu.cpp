@@ -1,11 +1,11 @@
 // Pairs on the CPU: blocks of x against blocks of y. A task processes some blocks of x, and all y or, where there are few x, a part of
 // them; the parts are reduced in their order.
-#include "pairs/pairs_cpu.hpp"
+#include "pairs/cpu/pairs_cpu.hpp"
 
 #include "core/float_environment.hpp"
 #include "core/parallel.hpp"
-#include "pairs/pairs_cpu_formula.hpp"
-#include "pairs/pairs_cpu_loops.hpp"
+#include "pairs/cpu/pairs_cpu_formula.hpp"
+#include "pairs/cpu/pairs_cpu_loops.hpp"
 #include "pairs/tree/smallest_cpu.hpp"
 #include "pairs/tree/tree_cpu.hpp"
 
