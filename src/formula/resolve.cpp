@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <bit>
 #include <charconv>
+#include <cmath>
 #include <map>
 #include <optional>
 #include <tuple>
@@ -58,9 +59,24 @@ class Resolver {
       const Scalar of = program_.nodes[node.from[node.operands - 1]].type;
       if (const std::optional<std::uint64_t> value = fold(node, of, operands)) return known_[key] = this->constant(part, type, *value);
     }
+    if (op == Op::divide) {
+      const Node& divisor = program_.nodes[node.from[1]];
+      const auto reciprocal = divisor.op == Op::constant ? exact_reciprocal(divisor.bits, type) : std::nullopt;
+      if (reciprocal) return known_[key] = add(part, Op::multiply, type, {node.from[0], constant_of_double(part, type, *reciprocal)});
+    }
     if (program_.nodes.size() == kMaxOperations) fail(part, fmt::format("this formula computes more than {} operations", kMaxOperations));
     program_.nodes.push_back(node);
     return known_[key] = static_cast<std::uint32_t>(program_.nodes.size() - 1);
+  }
+  // Of a power of two: to divide by it is to multiply by its reciprocal, rounding included. Compilers do that too, and NVIDIA's of OpenCL
+  // then fuses the multiplication with an addition behind it, though it fuses no multiplication that is written.
+  static std::optional<double> exact_reciprocal(std::uint64_t bits, Scalar type) {
+    if (type != Scalar::float32 && type != Scalar::float64) return std::nullopt;
+    const double value =
+        type == Scalar::float32 ? static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(bits))) : std::bit_cast<double>(bits);
+    int exponent = 0;
+    const bool power = std::abs(std::frexp(value, &exponent)) == 0.5;
+    return power && std::abs(exponent - 1) <= (type == Scalar::float32 ? 126 : 1022) ? std::optional(1 / value) : std::nullopt;
   }
   std::uint32_t constant(const Part& part, Scalar type, std::uint64_t bits) { return add(part, Op::constant, type, {}, bits); }
   std::uint32_t constant_of_double(const Part& part, Scalar type, double value) {

@@ -478,6 +478,32 @@ TEST(FormulaEvaluate, NumbersInTheTextAreRoundedOnce) {
   EXPECT_EQ(evaluate<std::int64_t>(Formula("-9223372036854775808"), {})[0], std::numeric_limits<std::int64_t>::min());
 }
 
+TEST(FormulaEvaluate, QuotientsByPowersOfTwo) {
+  const auto check = [&](const auto& x, const std::string& divisor, auto value) {
+    using Float = decltype(value);
+    const std::vector<Float> quotients = evaluate<Float>(Formula("x/" + divisor), {{"x", x}}),
+                             sums = evaluate<Float>(Formula("x/" + divisor + " - inf"), {{"x", x}});
+    for (std::size_t k = 0; k < x.size(); ++k) {
+      const Float expected = x[k] / value, sum = expected - std::numeric_limits<Float>::infinity();
+      ASSERT_TRUE(std::isnan(expected) ? std::isnan(quotients[k]) : bits(quotients[k]) == bits(expected)) << x[k] << " / " << divisor;
+      ASSERT_TRUE(std::isnan(sum) ? std::isnan(sums[k]) : bits(sums[k]) == bits(sum)) << x[k] << " / " << divisor << " - inf";
+    }
+  };
+  const std::vector<double> x = ugly_floats<double>(200);
+  check(x, "-0.25", -0.25);
+  check(x, "0x1p1022", 0x1p1022);
+  check(x, "0x1p-1022", 0x1p-1022);
+  check(x, "0x1p1023", 0x1p1023);  // whose reciprocal is denormal
+  check(x, "0x1p-1074", 0x1p-1074);
+  std::vector<float> y = ugly_floats<float>(200);
+  y.insert(y.end(), {3e38f, -3e38f, 0x1p-149f, -0x1p-149f});
+  check(y, "-0.25", -0.25f);
+  check(y, "1024", 1024.0f);
+  check(y, "0x1p126", 0x1p126f);
+  check(y, "0x1p-126", 0x1p-126f);
+  check(y, "0x1p-149", 0x1p-149f);
+}
+
 TEST(FormulaEvaluate, PowersAreTheStatedChains) {
   const std::vector<double> x = ugly_floats<double>(50);
   const auto check = [&](std::string_view text, auto&& chain) {

@@ -333,6 +333,7 @@ TEST(FormulaTypes, KnowWhatIsTheSameEverywhere) {
       {"n*n % 7", true, {}},
       {"n/2", true, {}},
       {"x/3", true, with({Capability::division})},
+      {"x/0.25", true, f32},  // x*4
       {"x^-2", true, with({Capability::division})},
       {"sqrt(x)", true, with({Capability::square_root})},
       {"rsqrt(x)", true, with({Capability::division, Capability::square_root})},
