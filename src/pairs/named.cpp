@@ -7,7 +7,8 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
-#include <string_view>
+#include <optional>
+#include <vector>
 
 namespace samesum::all_pairs {
 namespace {
@@ -44,35 +45,15 @@ DType computed_type(DType type) { return formula::dtype_of(formula::scalar_of(ty
 class Parts {
  public:
   Parts(const PairFormula& formula, const PairFormula& distance, std::uint32_t components)
-      : formula_(formula), distance_(distance), components_(components) {}
+      : formula_(formula), distance_(distance), components_(components) {
+    for (const Node& node : formula.program.nodes) numbers_.push_back(number_of(node));
+  }
 
   std::uint32_t root() const { return formula_.program.results[0]; }
   const Node& at(std::uint32_t node) const { return formula_.program.nodes[node]; }
 
   /// A constant, a parameter, or what is computed of these alone.
-  std::optional<double> number(std::uint32_t node) const {
-    const Node& n = at(node);
-    if (n.op == Op::constant) return real(n.bits, n.type);
-    if (n.op == Op::parameter) {
-      const formula::ParameterUse& use = formula_.program.parameters[n.bits];
-      return real(formula::bits_of(formula_.parameters[use.parameter], use.type), use.type);
-    }
-    const std::optional<double> x = n.operands > 0 ? number(n.from[0]) : std::nullopt;
-    const std::optional<double> y = x && n.operands > 1 ? number(n.from[1]) : x;
-    if (!x || !y || n.operands > 2) return std::nullopt;
-    switch (n.op) {
-      case Op::negate:
-        return -*x;
-      case Op::add:
-        return *x + *y;
-      case Op::multiply:
-        return *x * *y;
-      case Op::divide:
-        return *x / *y;
-      default:
-        return std::nullopt;
-    }
-  }
+  std::optional<double> number(std::uint32_t node) const { return numbers_[node]; }
 
   bool is_weight(std::uint32_t node) const {
     if (at(node).op != Op::input) return false;
@@ -116,6 +97,30 @@ class Parts {
     return type == Scalar::float64 ? std::optional(std::bit_cast<double>(bits)) : std::nullopt;
   }
 
+  // Its operands come before it: each node is looked at once, however often it is used.
+  std::optional<double> number_of(const Node& n) const {
+    if (n.op == Op::constant) return real(n.bits, n.type);
+    if (n.op == Op::parameter) {
+      const formula::ParameterUse& use = formula_.program.parameters[n.bits];
+      return real(formula::bits_of(formula_.parameters[use.parameter], use.type), use.type);
+    }
+    if (n.operands == 0 || n.operands > 2) return std::nullopt;
+    const std::optional<double> x = numbers_[n.from[0]], y = n.operands == 2 ? numbers_[n.from[1]] : x;
+    if (!x || !y) return std::nullopt;
+    switch (n.op) {
+      case Op::negate:
+        return -*x;
+      case Op::add:
+        return *x + *y;
+      case Op::multiply:
+        return *x * *y;
+      case Op::divide:
+        return *x / *y;
+      default:
+        return std::nullopt;
+    }
+  }
+
   bool same(std::uint32_t node, std::uint32_t of_distance) const {
     const Node &x = at(node), &y = distance_.program.nodes[of_distance];
     if (x.op != y.op || x.type != y.type || x.operands != y.operands) return false;
@@ -133,6 +138,7 @@ class Parts {
   const PairFormula& formula_;
   const PairFormula& distance_;
   std::uint32_t components_;
+  std::vector<std::optional<double>> numbers_;  // of each node
 };
 
 std::optional<Approximation> gaussian_of(const Parts& parts, std::uint32_t node, bool single) {

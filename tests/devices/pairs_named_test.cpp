@@ -11,6 +11,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -128,6 +129,22 @@ TEST(PairsNamed, FastSumsTakeGaussianAndInverseDistance) {
     SCOPED_TRACE(device.info().selector);
     check_approximations<float>(device);
     if (!device.info().has(Capability::kernels) || device.info().has(Capability::fp64)) check_approximations<double>(device);
+  }
+}
+
+// A number that is made of 2^60 uses of a parameter is found in one step for each operation.
+TEST(PairsNamed, NumbersThatAreUsedOftenTakeNoTime) {
+  std::string text = "let c0 = h*0; ";
+  for (int k = 0; k < 60; ++k) text += fmt::format("let c{} = c{} + c{}; ", k + 1, k, k);
+  const auto a = normal<double>(9, 46), b = normal<double>(30, 47);
+  PairsProblem problem{.formula = Formula(text + "exp(-sqdist(a, b)*(1 + c60))")};
+  problem.parameters = {{"h", 0.5}};
+  const Options cpu{.device = Device::open("cpu")};
+  const auto found = std::get<std::vector<double>>(pairs(array(a), array(b), problem, cpu));
+  for (std::size_t x = 0; x < a.size(); ++x) {
+    double sum = 0;
+    for (const double y : b) sum += std::exp(-(a[x] - y) * (a[x] - y));
+    EXPECT_NEAR(found[x], sum, 1e-13 * sum);
   }
 }
 

@@ -43,7 +43,7 @@ constexpr std::uint64_t kSerialPairs = std::uint64_t{1} << 27;  // enough to tim
 constexpr std::uint64_t kHostPairs = std::uint64_t{1} << 31;    // and for all cores
 
 double operations_of(const PairsProblem& pairs, const Problem& problem) {
-  if (problem.formula != nullptr && !is_integer(problem.type)) {
+  if (pairs.formula && problem.formula != nullptr) {
     using formula::Op;
     const auto computes = [](const formula::Node& node) {
       return node.op != Op::input && node.op != Op::constant && node.op != Op::parameter;

@@ -5,8 +5,8 @@
 // where it has only one), TILE (y that a group copies to local memory at once), RESIDENT (groups that a compute unit shall hold at once, which
 // limits the registers of a work-item: 1 for no limit). `a` and `c` are padded to whole groups, so that work-items need no bounds checks.
 //
-// F, FACTOR and SOFTENING (of a formula its parameters, as numbers in F_PARAMETERS): of pairs/function.h or integer_function.h, which is before this file; REDUCTION: 0 sum, 1 min, 2 max, 3 argmin, 4
-// argmax, where `c` has indices as long; NOTHING: the value over no y at all.
+// F, FACTOR and SOFTENING (of a formula its parameters, as numbers in F_PARAMETERS): of pairs/function.h or integer_function.h, which is
+// before this file; REDUCTION: 0 sum, 1 min, 2 max, 3 argmin, 4 argmax, where `c` has indices as long; NOTHING: the value over no y at all.
 
 #define INDICES (REDUCTION >= 3)
 
