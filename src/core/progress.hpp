@@ -38,16 +38,21 @@ class ProgressParts {
     if (callback_) callback_({done_, total_});
   }
 
-  /// Calls body(View) for all of `data`, in parts if progress is to be reported: at least once.
+  /// Calls body(first, count) for `size` elements of `bytes` bytes each, in parts if progress is to be reported: at least once.
+  template <class Body>
+  void for_parts(std::uint64_t size, std::uint64_t bytes, const Body& body) {
+    if (!wanted()) return body(std::uint64_t{0}, size);
+    const std::uint64_t part = part_bytes_ / bytes;
+    for (std::uint64_t first = 0; first == 0 || first < size; first += part) {
+      const std::uint64_t count = std::min(part, size - first);
+      body(first, count);
+      add(count * bytes);
+    }
+  }
+  /// body(View) for all of `data`, likewise.
   template <class Body>
   void for_parts(View data, const Body& body) {
-    if (!wanted()) return body(data);
-    const std::uint64_t part = part_bytes_ / size_of(data.type());
-    for (std::uint64_t first = 0; first == 0 || first < data.size(); first += part) {
-      const View now = data.part(first, std::min(part, data.size() - first));
-      body(now);
-      add(now.bytes());
-    }
+    for_parts(data.size(), size_of(data.type()), [&](std::uint64_t first, std::uint64_t count) { body(data.part(first, count)); });
   }
   /// The same for two views with equally many elements: body(View, View).
   template <class Body>

@@ -124,7 +124,8 @@ std::optional<Histogram> count_terms(Source& source, const Bins& bins, const Dev
     return binning::count_terms(*terms, bins, options.tuning, most, options.report,
                                 [&](std::uint64_t count) { progress.add(count * each); });
   }
-  if (const auto terms = statistics::host_terms_of(source, device, options)) {
+  core::ProgressParts progress(options, source.resident_bytes());
+  if (const auto terms = statistics::host_terms_of(source, device, progress)) {
     begin(terms->type(), terms->size());
     const binning::Plan plan(bins, terms->type());
     return Histogram(bins, timed(options.report, [&](std::uint32_t* threads) {

@@ -147,12 +147,16 @@ struct Product::State {
   }
 
   void append(const Array& data) {
+    core::ProgressParts progress(options, data.bytes(), on_kernels());
+    append(data, progress);
+  }
+
+  void append(const Array& data, core::ProgressParts& progress) {
     const core::DefaultFloatEnvironment environment;
     settle(data.type());
     if (is_integer(data.type()) && !reals) report.variant = kIntegers;
     if (!is_integer(data.type())) report.variant = "tree";
     report.bytes += data.bytes();
-    core::ProgressParts progress(options, data.bytes(), on_kernels());
     if (data.on_device() && on_kernels() && !mixed) {
       note(data.type());
       device::for_runs(data, core::Order::index, [&](const device::Run& run) {
@@ -167,11 +171,12 @@ struct Product::State {
   }
 
   void append(Source& source) {
+    core::ProgressParts progress(options, core::known_bytes(source), on_kernels());
     if (const std::optional<DType> given = source.type(); given && !mixed) {
       settle(*given);
-      append_terms(source, *given);
+      append_terms(source, *given, progress);
     }
-    while (const std::optional<Array> view = source.next()) append(*view);
+    while (const std::optional<Array> view = source.next()) append(*view, progress);
     require_one_column(source);
   }
 
@@ -274,7 +279,7 @@ struct Product::State {
   }
 
   // The values of a formula, where the source has one.
-  void append_terms(Source& source, DType given) {
+  void append_terms(Source& source, DType given, core::ProgressParts& progress) {
     const core::DefaultFloatEnvironment environment;
     const auto begin = [&](std::uint64_t size) {
       note(given);
@@ -283,7 +288,6 @@ struct Product::State {
     };
     if (const auto terms = statistics::terms_of(source, device)) {
       begin(terms->size());
-      core::ProgressParts progress(options, source.resident_bytes(), true);
       const std::uint64_t each = size_of(given),
                           most = progress.wanted() ? core::ProgressParts::kKernelPartBytes / each : ~std::uint64_t{0};
       const auto done = [&](std::uint64_t count) { progress.add(count * each); };
@@ -295,7 +299,7 @@ struct Product::State {
         product_tree::append_terms(*terms, skip(), options.tuning, most, floats, report, done);
       }
     } else if (is_integer(given) || (given == DType::float64 ? doubles.size() : floats.size()) == 0) {
-      const auto host = statistics::host_terms_of(source, device, options);
+      const auto host = statistics::host_terms_of(source, device, progress);
       if (!host) return;
       begin(host->size());
       on_cpu(host->bytes(), [&](std::uint32_t threads) {

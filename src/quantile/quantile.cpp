@@ -274,6 +274,7 @@ Quantiles quantiles(const std::function<std::unique_ptr<Source>()>& open, std::s
                     const Options& options) {
   std::unique_ptr<Source> source = open();
   const std::optional<DType> type = source->type();
+  core::ProgressParts of_terms(options, 0);
   std::unique_ptr<statistics::HostTerms> terms;
   const auto pass = [&](const std::function<void(const selection::Piece&)>& body) {
     if (terms != nullptr) return body(selection::Piece(*terms));
@@ -295,7 +296,7 @@ Quantiles quantiles(const std::function<std::unique_ptr<Source>()>& open, std::s
             *there, ranks, [&](std::uint64_t count) { progress.add(count * size_of(*type)); }, report.configuration);
       }
     }
-    terms = statistics::host_terms_of(*source, Device::open("cpu"), options);
+    terms = statistics::host_terms_of(*source, Device::open("cpu"), of_terms);
     return selection::select(pass, type, options.tuning.threads, ranks);
   };
   return quantiles_of(select, type, q, rule, options);

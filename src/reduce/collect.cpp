@@ -1,8 +1,8 @@
 // The plan of one pass: on which device; arrays and sources; and the reductions that are one field of it.
 #include "reduce/collect.hpp"
 #include "core/array/array_blocks.hpp"
-#include "core/float_environment.hpp"
 #include "core/array/pieces.hpp"
+#include "core/float_environment.hpp"
 #include "core/progress.hpp"
 #include "core/reports.hpp"
 #include "device/memory/run.hpp"
@@ -173,10 +173,12 @@ std::unique_ptr<statistics::Terms> statistics::terms_of(Source& source, const De
   return of_terms != nullptr ? of_terms->take_terms() : nullptr;
 }
 
-std::unique_ptr<statistics::HostTerms> statistics::host_terms_of(Source& source, const Device& device, const Options& options) {
-  if (device.info().has(Capability::kernels) || options.progress) return nullptr;
+std::unique_ptr<statistics::HostTerms> statistics::host_terms_of(Source& source, const Device& device, core::ProgressParts& progress) {
+  if (device.info().has(Capability::kernels)) return nullptr;
   auto* const of_terms = dynamic_cast<TermSource*>(&source);
-  return of_terms != nullptr ? of_terms->take_host_terms() : nullptr;
+  auto terms = of_terms != nullptr ? of_terms->take_host_terms() : nullptr;
+  if (terms != nullptr) terms->progress = &progress;
+  return terms;
 }
 
 std::vector<Statistics> collect_columns(Source& source, const Fields& fields, const Options& options) {
@@ -202,7 +204,7 @@ std::vector<Statistics> collect_columns(Source& source, const Fields& fields, co
                                             [&](std::uint64_t count) { progress.add(count * each); }));
     reports.add();
   }
-  if (const auto terms = statistics::host_terms_of(source, *of_part.device, options)) {
+  if (const auto terms = statistics::host_terms_of(source, *of_part.device, progress)) {
     const CollectOptions how = statistics::with_nans(statistics::collect_options(fields, options.tuning));
     of_part.report = reports.next();
     if (of_part.report != nullptr)

@@ -47,7 +47,7 @@ std::vector<Accumulator> accumulate_columns(Source& source, const Options& optio
   }
   constexpr std::string_view kAuto = "auto", kBlocks = "exact_blocks";
   const bool in_blocks = options.tuning.variant == kAuto || options.tuning.variant == kBlocks;
-  if (const auto terms = in_blocks ? statistics::host_terms_of(source, *of_chunk.device, options) : nullptr) {
+  if (const auto terms = in_blocks ? statistics::host_terms_of(source, *of_chunk.device, progress) : nullptr) {
     const auto start = std::chrono::steady_clock::now();
     std::uint32_t threads = 0;
     totals.push_back(reduction::sum_cpu(*terms, options.tuning.threads, &threads));

@@ -2,6 +2,7 @@
 // read its arrays once and write no values.
 #pragma once
 
+#include "core/progress.hpp"
 #include "device/device.hpp"
 
 #include <samesum/options.hpp>
@@ -77,6 +78,8 @@ class HostTerms {
   virtual bool evaluate(std::uint32_t task, std::uint64_t first, std::uint64_t count, void* to) = 0;
   /// After the last. @throws Error (no_answer) where a position has no value.
   virtual void check() const = 0;
+
+  core::ProgressParts* progress = nullptr;  ///< hears of each pass over all of them, in bytes of values; may be null
 };
 /// Values that are evaluated at once: so few that memory is read nearly all the time. Measured: with 16 KiB of values, which a first-level
 /// cache holds as well, sum(x*x) of 64 MiB of float32 takes 1.6 times as long, sum(x*y) 1.7 times.
@@ -93,7 +96,7 @@ class TermSource : public Source {
 
 /// The terms of a source, where work on it is done on the device where they lie; else null.
 std::unique_ptr<Terms> terms_of(Source& source, const Device& device);
-/// The same of host memory, for the CPU's loops; null where a progress function is to be called.
-std::unique_ptr<HostTerms> host_terms_of(Source& source, const Device& device, const Options& options);
+/// The same of host memory, for the CPU's loops. `progress` must outlive them.
+std::unique_ptr<HostTerms> host_terms_of(Source& source, const Device& device, core::ProgressParts& progress);
 
 }  // namespace samesum::statistics

@@ -1,6 +1,7 @@
 // Progress and cancellation of long calls: the answers do not depend on the callback.
 #include <samesum/error.hpp>
 #include <samesum/histogram.hpp>
+#include <samesum/map_source.hpp>
 #include <samesum/quantile.hpp>
 #include <samesum/reduce.hpp>
 #include <samesum/source.hpp>
@@ -13,6 +14,7 @@
 
 #include <cmath>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -51,6 +53,9 @@ class OneArray final : public Source {
  private:
   bool done_ = false;
 };
+
+// Values of a formula, one for each of these.
+std::unique_ptr<Source> formula() { return map("x + 1", {{"x", values()}}); }
 
 // A long call, as a function whose results can be compared.
 struct Call {
@@ -98,14 +103,19 @@ std::vector<Call> calls() {
              return bytes_of(count_characters(text, CharacterMap::bytes(), o).counts[17]);
            },
            4 * kSize},
-          {"median", [data](const Options& o) { return bytes_of(median(data, o).as_double()); }, 0}};
+          {"median", [data](const Options& o) { return bytes_of(median(data, o).as_double()); }, 0},
+          {"sum of a formula", [](const Options& o) { return accumulate(*formula(), o).serialize(); }, 4 * kSize},
+          {"collect of a formula", [](const Options& o) { return collect(*formula(), {}, o).serialize(); }, 4 * kSize},
+          {"histogram of a formula", [](const Options& o) { return histogram(*formula(), bins, o).serialize(); }, 4 * kSize},
+          {"product of a formula", [](const Options& o) { return bytes_of(product(*formula(), o).as_double()); }, 4 * kSize},
+          {"median of a formula", [](const Options& o) { return bytes_of(quantiles(formula, {{0.5}}, {}, o).values[0].as_double()); }, 0}};
 }
 
 TEST(Progress, IsToldAndChangesNothing) {
   for (const Device& device : devices()) {
     for (const Call& call : calls()) {
       const std::string what = call.name + " on " + device.info().selector;
-      if (call.name == "product" && !device.info().has(Capability::denormals)) continue;
+      if (call.name.starts_with("product") && !device.info().has(Capability::denormals)) continue;
       std::vector<Progress> told;
       Options options{.device = device};
       const auto quiet = call.run(options);
@@ -128,7 +138,7 @@ TEST(Progress, IsToldAndChangesNothing) {
 TEST(Progress, EndsTheWorkWhereItThrows) {
   for (const Device& device : devices()) {
     for (const Call& call : calls()) {
-      if (call.name == "product" && !device.info().has(Capability::denormals)) continue;
+      if (call.name.starts_with("product") && !device.info().has(Capability::denormals)) continue;
       int told = 0;
       Options options{.device = device};
       options.progress = [&](const Progress&) {
