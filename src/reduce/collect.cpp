@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <bit>
 #include <chrono>
+#include <cmath>
 #include <cstring>
 #include <optional>
 #include <string_view>
@@ -126,10 +127,14 @@ void statistics::require_alike(const Array& a, const Array& b) {
                           fmt::join(a.shape(), " x "), name_of(a.type()), fmt::join(b.shape(), " x "), name_of(b.type())));
 }
 
-Statistics collect(const Array& data, const Fields& wanted, const Options& all) {
+namespace {
+
+// `slack`, where given: sums may be rounded, and it becomes how far they may be off.
+Statistics collect_array(const Array& data, const Fields& wanted, const Options& all, statistics::Slack* slack) {
   const core::DefaultFloatEnvironment environment;
   const Device device = device::device_for(data, data.bytes(), all);
-  const CollectOptions options = statistics::with_nans(statistics::collect_options(wanted, all.tuning));
+  CollectOptions options = statistics::with_nans(statistics::collect_options(wanted, all.tuning));
+  options.slack = slack;
   Report* const report = all.report;
   const bool on_kernels = device.info().has(Capability::kernels);
   const core::Order order = order_for(options.fields);
@@ -146,7 +151,7 @@ Statistics collect(const Array& data, const Fields& wanted, const Options& all) 
   core::ProgressParts progress(all, data.bytes(), on_kernels);
   if (data.on_device()) {
     device::require_on(data, device);
-    if (!on_kernels) return collect(device::on_host(data), wanted, device::on(device, all));
+    if (!on_kernels) return collect_array(device::on_host(data), wanted, device::on(device, all), slack);
     if (const auto run = device::run_of_rows(data, order); run && !progress.wanted()) return of_run(*run, report);
     device::for_runs(data, order, [&](const device::Run& run) {
       parts.add(of_run(run, parts.report()));
@@ -160,6 +165,43 @@ Statistics collect(const Array& data, const Fields& wanted, const Options& all) 
     });
   }
   return parts.all();
+}
+
+// What `finish` makes of sums and squares, where that does not hang on what was rounded away of them: where both ends of the interval that
+// holds the exact result round to the same, as for sums (reduce/cpu/sum_cpu.cpp). It grows with the sum of squares, and falls with the
+// sum's magnitude.
+template <class Finish>
+double enclosed(const Array& data, const Fields& fields, const Options& options, const Finish& finish) {
+  statistics::Slack slack;
+  const Statistics found = collect_array(data, fields, options, &slack);
+  if (slack.squares == 0) return finish(found);
+  Statistics::Contents low = found.contents(), high = low;
+  const auto add = [](ProductAccumulator& squares, double value) {
+    int exponent = 0;
+    const double mantissa = std::ldexp(std::frexp(value, &exponent), 53);
+    squares.add_scaled(static_cast<std::int64_t>(mantissa), exponent - 53 + ProductAccumulator::kUnit);
+  };
+  add(low.squares, -2 * slack.squares);
+  add(high.squares, 2 * slack.squares);
+  if (slack.sum != 0) {
+    const double sum = found.sum().round(NanPolicy::skip), off = std::copysign(2 * slack.sum, sum);
+    low.sum.add_finite(off);
+    std::abs(sum) > 2 * std::abs(off) ? high.sum.add_finite(-off) : static_cast<void>(high.sum = {});
+  }
+  const Statistics least(low), most(high);
+  if ((fields.sum ? least.variance(0, NanPolicy::skip) : least.squared_norm(NanPolicy::skip)) > 0) {
+    const double value = finish(least);
+    if (std::bit_cast<std::uint64_t>(value) == std::bit_cast<std::uint64_t>(finish(most))) return value;
+  }
+  Options again = options;
+  again.progress = {};
+  return finish(collect_array(data, fields, again, nullptr));
+}
+
+}  // namespace
+
+Statistics collect(const Array& data, const Fields& wanted, const Options& options) {
+  return collect_array(data, wanted, options, nullptr);
 }
 
 std::uint64_t statistics::positions_of_launch(const Terms& terms, bool progress) {
@@ -365,12 +407,16 @@ bool all(const Array& data, const Options& options) { return collect(data, kNonz
 
 double mean(const Array& data, const Options& options) { return collect(data, kSum, options).mean(options.nan); }
 double variance(const Array& data, std::uint64_t ddof, const Options& options) {
-  return collect(data, kVariance, options).variance(ddof, options.nan);
+  return enclosed(data, kVariance, options, [&](const Statistics& found) { return found.variance(ddof, options.nan); });
 }
 double standard_deviation(const Array& data, std::uint64_t ddof, const Options& options) {
-  return collect(data, kVariance, options).standard_deviation(ddof, options.nan);
+  return enclosed(data, kVariance, options, [&](const Statistics& found) { return found.standard_deviation(ddof, options.nan); });
 }
-double squared_norm(const Array& data, const Options& options) { return collect(data, kSquares, options).squared_norm(options.nan); }
-double norm(const Array& data, const Options& options) { return collect(data, kSquares, options).norm(options.nan); }
+double squared_norm(const Array& data, const Options& options) {
+  return enclosed(data, kSquares, options, [&](const Statistics& found) { return found.squared_norm(options.nan); });
+}
+double norm(const Array& data, const Options& options) {
+  return enclosed(data, kSquares, options, [&](const Statistics& found) { return found.norm(options.nan); });
+}
 
 }  // namespace samesum

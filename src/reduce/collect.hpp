@@ -3,6 +3,7 @@
 
 #include "core/view.hpp"
 #include "device/memory/run.hpp"
+#include "reduce/slack.hpp"
 #include "reduce/term.hpp"
 
 #include <samesum/reduce.hpp>
@@ -23,7 +24,8 @@ struct CollectOptions {
   std::uint32_t group_size = 0;  // as in Tuning
   std::uint32_t groups = 0;
   std::uint32_t threads = 0;
-  bool records = false;  // another kernel reads the words of a pass on a device, which is statistics.cl's then
+  Slack* slack = nullptr;  // the CPU's sums may be rounded: then this grows by how far they may be off
+  bool records = false;    // another kernel reads the words of a pass on a device, which is statistics.cl's then
 };
 inline CollectOptions collect_options(const Fields& fields, const Tuning& tuning) {
   return {fields, tuning.group_size, tuning.groups, tuning.threads};

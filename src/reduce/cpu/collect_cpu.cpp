@@ -16,12 +16,18 @@ namespace {
 
 const std::byte* at(View data, std::uint64_t index) { return static_cast<const std::byte*>(data.data()) + index * size_of(data.type()); }
 
-Statistics finished(std::vector<Partial>& partials, DType type, const Fields& fields, std::uint64_t count) {
+Statistics finished(std::vector<Partial>& partials, DType type, const CollectOptions& options, std::uint64_t count) {
+  const Fields& fields = options.fields;
   Statistics::Contents contents;
   contents.fields = fields;
   contents.count = count;
   Extremes extremes;
-  for (Partial& partial : partials) partial.finish(contents, extremes);
+  for (Partial& partial : partials) {
+    partial.finish(contents, extremes);
+    if (options.slack == nullptr) continue;
+    options.slack->sum += partial.slack().sum;
+    options.slack->squares += partial.slack().squares;
+  }
   if (extremes.min_index) contents.min = Extremum{value_of(extremes.min, type), *extremes.min_index};
   if (extremes.max_index) contents.max = Extremum{value_of(extremes.max, type), *extremes.max_index};
   contents.first_nan = extremes.first_nan;
@@ -54,12 +60,12 @@ Statistics collect_cpu(View data, const CollectOptions& options, std::uint32_t* 
   if (threads_used != nullptr) *threads_used = threads;
   std::vector<Partial> partials;
   partials.reserve(threads);
-  for (std::uint32_t i = 0; i < threads; ++i) partials.emplace_back(data.type(), options.fields);
+  for (std::uint32_t i = 0; i < threads; ++i) partials.emplace_back(data.type(), options.fields, options.slack != nullptr);
   // A single thread takes all of it in one go: sums are faster in long pieces.
   const std::uint64_t chunk = core::chunk_size(data.bytes(), size_of(data.type()), threads);
   core::for_chunks(data.size(), threads, chunk,
                    [&](std::uint32_t task, std::uint64_t first, std::uint64_t count) { partials[task].add(data, first, count); });
-  return finished(partials, data.type(), options.fields, data.size());
+  return finished(partials, data.type(), options, data.size());
 }
 
 Statistics collect_cpu(HostTerms& terms, const CollectOptions& options, std::uint32_t* threads_used) {
@@ -68,11 +74,11 @@ Statistics collect_cpu(HostTerms& terms, const CollectOptions& options, std::uin
   terms.prepare(threads);
   std::vector<Partial> partials;
   partials.reserve(threads);
-  for (std::uint32_t i = 0; i < threads; ++i) partials.emplace_back(terms.type(), options.fields);
+  for (std::uint32_t i = 0; i < threads; ++i) partials.emplace_back(terms.type(), options.fields, options.slack != nullptr);
   for_term_blocks(terms, threads, [&](std::uint32_t task, const std::byte* block, std::uint64_t first, std::uint64_t count) {
     partials[task].add(block, first, count);
   });
-  return finished(partials, terms.type(), options.fields, terms.size());
+  return finished(partials, terms.type(), options, terms.size());
 }
 
 ProductAccumulator dot_cpu(View a, View b, std::uint32_t threads, std::uint32_t* threads_used) {

@@ -21,7 +21,9 @@ namespace samesum::statistics {
 /// What one thread collects of the parts of an array that it is given, in any order. Zeros are counted with extremes.
 class Partial {
  public:
-  Partial(DType type, Fields fields) : type_(type), fields_(fields) {
+  /// `may_round`: the least parts of sums, by slack() at most.
+  Partial(DType type, Fields fields, bool may_round = false) : type_(type), fields_(fields) {
+    may_round_ = may_round && fields.squares && !fields.extrema && !fields.nonzeros && (type == DType::float32 || type == DType::float64);
     if (!fields.sum) return;
     if (is_integer(type)) {
       sum_.emplace<reduction::IntegerSum>();
@@ -35,33 +37,64 @@ class Partial {
   void add(View data, std::uint64_t first, std::uint64_t count) { add(at(data, first), first, count); }
   /// Elements that follow one another, of which the first has the index `first`.
   void add(const std::byte* elements, std::uint64_t first, std::uint64_t count) {
-    if (type_ == DType::float32) return add_as<float>(elements, first, count);
-    if (type_ == DType::float64) return add_as<double>(elements, first, count);
-    if (type_ == DType::float16 || type_ == DType::bfloat16) return add_halves(elements, first, count);
-    add_apart(elements, first, count);
+    if (may_round_ && reinterpret_cast<std::uintptr_t>(elements) % size_of(type_) == 0) {
+      const std::uint64_t done = type_ == DType::float32 ? add_enclosed<float>(elements, count) : add_enclosed<double>(elements, count);
+      elements += done * size_of(type_);
+      first += done;
+      count -= done;
+    }
+    add_exactly(elements, first, count);
   }
 
   /// Adds this to `contents`; `extremes` are merged by key first.
   void finish(Statistics::Contents& contents, Extremes& extremes) {
     std::visit([&](auto& sum) { merge(sum, contents.sum); }, sum_);
     if (fields_.squares) contents.squares.merge(squares_.finish());
-    if (fused_.elements != 0) {
-      fused_.flush();
-      fused_.sum.add_counts(fused_.elements, 0, 0, 0, false);
-      fused_.squares.add_counts(fused_.elements, 0, 0, 0, false);
-      contents.sum.merge(fused_.sum);
-      contents.squares.merge(fused_.squares);
-    }
+    const auto add = [&](auto& sums) {
+      if (sums.elements == 0) return;
+      sums.flush();
+      sums.sum.add_counts(sums.elements, 0, 0, 0, false);
+      sums.squares.add_counts(sums.elements, 0, 0, 0, false);
+      if (fields_.sum) contents.sum.merge(sums.sum);
+      contents.squares.merge(sums.squares);
+    };
+    add(fused_);
+    add(enclosed_);
     if (fields_.nonzeros) contents.nonzeros += extremes_.count - extremes_.zeros;
     extremes.merge(extremes_);
   }
+
+  /// How far what finish() added may be off.
+  const Slack& slack() const noexcept { return enclosed_.slack; }
 
  private:
   using None = std::monostate;
   static constexpr std::uint64_t kBlockBytes = 16384;
 
+  void add_exactly(const std::byte* elements, std::uint64_t first, std::uint64_t count) {
+    if (type_ == DType::float32) return add_as<float>(elements, first, count);
+    if (type_ == DType::float64) return add_as<double>(elements, first, count);
+    if (type_ == DType::float16 || type_ == DType::bfloat16) return add_halves(elements, first, count);
+    add_apart(elements, first, count);
+  }
+
   static const std::byte* at(View data, std::uint64_t index) {
     return static_cast<const std::byte*>(data.data()) + index * size_of(data.type());
+  }
+
+  // All blocks that may be rounded; how many elements these are.
+  template <class T>
+  std::uint64_t add_enclosed(const std::byte* elements, std::uint64_t count) {
+    using Sums = EnclosedSums;
+    const T* const all = reinterpret_cast<const T*>(elements);
+    const std::size_t distance = count / (Sums::kPlaces * Sums::kPart) * Sums::kPart;
+    for (std::size_t i = 0; i < distance; i += Sums::kPart) {
+      if (add_enclosed_block(all + i, distance, fields_.sum, enclosed_)) continue;
+      for (std::size_t place = 0; place < Sums::kPlaces; ++place) {
+        add_exactly(reinterpret_cast<const std::byte*>(all + place * distance + i), 0, Sums::kPart);
+      }
+    }
+    return Sums::kPlaces * distance;
   }
 
   // In one loop where that is exact.
@@ -141,6 +174,8 @@ class Partial {
   std::variant<None, reduction::IntegerSum, reduction::PartialSum<float>, reduction::PartialSum<double>> sum_;
   PartialProducts squares_;
   FusedSums fused_;
+  bool may_round_;
+  EnclosedSums enclosed_;
   Extremes extremes_;
 };
 

@@ -121,13 +121,14 @@ HWY_INLINE loops::Range range_of_products(const Body& body) {
   return range;
 }
 
-template <int kSlices>
+// Each sum is several, which take numbers in turns.
+template <int kSlices, std::size_t kTurns = kChains>
 class Sums {
  public:
   explicit HWY_INLINE Sums(const ProductWindow& window) {
     loops::unrolled<kSlices>([&](auto slice) HWY_ATTR {
       anchors_[slice] = hn::Set(D(), window.anchors[slice]);
-      loops::unrolled<kChains>([&](auto chain) HWY_ATTR { sums_[slice][chain] = anchors_[slice]; });
+      loops::unrolled<kTurns>([&](auto chain) HWY_ATTR { sums_[slice][chain] = anchors_[slice]; });
     });
   }
   // Numbers of which the sums from the first to the last take all.
@@ -144,17 +145,26 @@ class Sums {
   // An exact product; it does not matter whether it is fused with the additions.
   template <std::size_t kChain>
   HWY_INLINE void add_product(V x, V y) {
-    V& running = sums_[0][kChain];
-    const V sum = hn::MulAdd(x, y, running);
+    const V running = sums_[0][kChain], sum = hn::MulAdd(x, y, running);
+    sums_[0][kChain] = sum;
     add<1, kSlices - 1, kChain>(hn::MulSub(x, y, hn::Sub(sum, running)));
-    running = sum;
+  }
+  // Where each of the first sums is.
+  template <std::size_t kCount = kTurns>
+  HWY_INLINE hn::Mask<D> below(V end) const {
+    const auto last = hn::Lt(sums_[0][kCount - 1], end);
+    if constexpr (kCount == 1) {
+      return last;
+    } else {
+      return hn::And(below<kCount - 1>(end), last);
+    }
   }
   void keep(ProductWindow& window) const {
     const hn::Repartition<std::int64_t, D> d64;
     loops::unrolled<kSlices>([&](auto slice) HWY_ATTR {
       std::int64_t* const lanes = window.lanes[slice].data();
       auto total = hn::Load(d64, lanes);
-      loops::unrolled<kChains>([&](auto chain) HWY_ATTR {
+      loops::unrolled<kTurns>([&](auto chain) HWY_ATTR {
         total = hn::Add(total, hn::Sub(hn::BitCast(d64, sums_[slice][chain]), hn::BitCast(d64, anchors_[slice])));
       });
       hn::Store(total, d64, lanes);
@@ -163,7 +173,7 @@ class Sums {
 
  private:
   V anchors_[kSlices];
-  V sums_[kSlices][kChains];
+  V sums_[kSlices][kTurns];
 };
 
 // Adds a block by `add`, which tells whether it was within the window; if it was not, after `find` has made a window for it. `flush`

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "reduce/cpu/sum_cpu_partial.hpp"
+#include "reduce/slack.hpp"
 
 #include <samesum/accumulator.hpp>
 #include <samesum/product_accumulator.hpp>
@@ -94,5 +95,24 @@ constexpr std::size_t fused_block(std::size_t bytes) { return bytes == 4 ? kProd
 /// Adds a block, if that is exact and some of its elements are not zero; `least` and `greatest` are then its extremes.
 bool add_fused_block(const float* block, FusedSums& sums, float& least, float& greatest);
 bool add_fused_block(const double* block, FusedSums& sums, double& least, double& greatest);
+
+/// The sum, and the sum of squares, of which the least parts are rounded away.
+struct EnclosedSums {
+  static constexpr std::size_t kPlaces = 4, kPart = kProductBlock;  ///< memory gives more to a processor that reads in several
+
+  ProductWindow squares_window;
+  ProductWindow sum_window;  ///< its anchors and sums alone
+  std::uint64_t elements = 0;
+  Accumulator sum;
+  ProductAccumulator squares;
+  Slack slack;
+
+  void flush() noexcept;
+};
+
+/// Adds kPart elements from each of kPlaces places, one every `distance` elements, if they are finite and their squares are far from the
+/// ends of the range of doubles. The squares alone or, `with_sum`, both.
+bool add_enclosed_block(const float* from, std::size_t distance, bool with_sum, EnclosedSums& sums);
+bool add_enclosed_block(const double* from, std::size_t distance, bool with_sum, EnclosedSums& sums);
 
 }  // namespace samesum::statistics

@@ -1,0 +1,144 @@
+// Sums and sums of squares that may be rounded, with a bound: each is split over two sums in registers, whatever its size, and what these
+// do not hold is rounded away. So nothing has to look at an element, and of doubles nothing at what rounding lost of a square. Compiled
+// once for each instruction set of the processor family and chosen at run time.
+//
+// That all sums stay in the binades of their anchors is known when they are done: sums of squares never fall, so the last ones are the
+// greatest; and they bound the elements, and with these their sums.
+
+#include "core/simd.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "reduce/cpu/products/enclosed_simd.cpp"
+#include <hwy/foreach_target.h>  // must come before highway.h
+
+#include "reduce/cpu/products/product_window-inl.hpp"
+#include "reduce/cpu/products/products.hpp"
+
+#include <hwy/highway.h>
+
+#include <bit>
+#include <cmath>
+#include <cstddef>
+
+HWY_BEFORE_NAMESPACE();
+namespace samesum::statistics {
+namespace HWY_NAMESPACE {
+
+#if HWY_TARGET == HWY_SCALAR || !HWY_NATIVE_FMA
+
+template <class T, bool kSum>
+bool add_enclosed(const T*, std::size_t, EnclosedSums&) {
+  return false;
+}
+
+#else
+
+constexpr std::size_t kPlaces = EnclosedSums::kPlaces, kPart = EnclosedSums::kPart;
+constexpr std::size_t kPrefetchBytes = 1024;  // ahead in each place
+// Running sums of a slice, in turns: enough to hide the latency of an addition.
+template <bool kSum>
+constexpr std::size_t kTurns = kSum ? 2 : 4;
+// A running sum takes 2^kHeadroom numbers of a block.
+template <bool kSum>
+constexpr int kHeadroom = std::countr_zero(kPlaces* kPart / (kTurns<kSum> * kLanes));
+constexpr int kRoom = 2;     // bits, for greater elements in blocks to come
+constexpr int kUnit = 1074;  // of Accumulator::add_scaled
+
+// Makes windows for blocks with such elements; whether there are any.
+template <class T, bool kSum>
+bool find_windows(const T* from, std::size_t distance, EnclosedSums& sums) {
+  const hn::ScalableTag<T> d;
+  auto greatest = hn::Zero(d);
+  for (std::size_t place = 0; place < kPlaces; ++place) {
+    for (std::size_t i = 0; i < kPart; i += hn::MaxLanes(d)) {
+      greatest = hn::Max(greatest, hn::Abs(hn::LoadU(d, from + place * distance + i)));
+    }
+  }
+  const double most = hn::GetLane(hn::MaxOfLanes(d, greatest));
+  if (!(most < 0x1p480) || (most < 0x1p-440 && most != 0)) return false;  // the anchors are normal numbers
+  constexpr int kBits = kHeadroom<kSum>, kApart = 52 - kBits;
+  const int end =
+      2 * (most == 0 ? 0 : std::ilogb(most) + 1);  // squares are below 2^end, and sums of them below half of the first anchor's binade
+  const int anchor = end + kBits + 1 + kRoom;
+  sums.squares_window.set_anchors(2, anchor, kApart, ProductAccumulator::kUnit);
+  // By Cauchy and Schwarz: n elements whose squares add up to less than 2^(anchor - 1) add up to less than the root of n 2^(anchor - 1).
+  if (kSum) sums.sum_window.set_anchors(2, (kBits + anchor) / 2 + 2, kApart, kUnit);
+  return true;
+}
+
+template <class T, bool kSum>
+bool add_in_windows(const T* from, std::size_t distance, EnclosedSums& sums) {
+  const hn::Rebind<T, D> numbers;
+  Sums<2, kTurns<kSum> > squares(sums.squares_window);
+  Sums<2, kTurns<kSum> > sum(sums.sum_window);
+  for (std::size_t i = 0; i < kPart; i += 2 * kLanes) {
+    loops::unrolled<kPlaces>([&](auto place) HWY_ATTR {
+      const T* const at = from + place * distance + i;
+      __builtin_prefetch(bytes(at) + kPrefetchBytes);
+      if constexpr (2 * kLanes * sizeof(T) > loops::kCacheLine) __builtin_prefetch(bytes(at) + kPrefetchBytes + loops::kCacheLine);
+      loops::unrolled<2>([&](auto n) HWY_ATTR {
+        constexpr std::size_t kTurn = (2 * place + n) % kTurns<kSum>;
+        const auto element = hn::LoadU(numbers, at + n * kLanes);
+        V x;
+        if constexpr (sizeof(T) == sizeof(float)) {
+          x = hn::PromoteTo(D(), element);
+        } else {
+          x = element;
+        }
+        squares.template add_product<kTurn>(x, x);
+        if constexpr (kSum) sum.template add<0, 1, kTurn>(x);
+      });
+    });
+  }
+  const V end = hn::Set(D(), 4.0 / 3 * sums.squares_window.anchors[0]);  // an anchor is 1.5 times its binade's beginning
+  if (!hn::AllTrue(D(), squares.below(end))) return false;
+  squares.keep(sums.squares_window);
+  if (kSum) sum.keep(sums.sum_window);
+  sums.elements += kPlaces * kPart;
+  return true;
+}
+
+template <class T, bool kSum>
+bool add_enclosed(const T* from, std::size_t distance, EnclosedSums& sums) {
+  return add_in(
+      sums.squares_window, [&] { sums.flush(); }, [&](ProductWindow&) { return add_in_windows<T, kSum>(from, distance, sums); },
+      [&](ProductWindow&) { return find_windows<T, kSum>(from, distance, sums); });
+}
+
+#endif
+
+bool add_floats(const float* from, std::size_t distance, bool sum, EnclosedSums& sums) {
+  return sum ? add_enclosed<float, true>(from, distance, sums) : add_enclosed<float, false>(from, distance, sums);
+}
+bool add_doubles(const double* from, std::size_t distance, bool sum, EnclosedSums& sums) {
+  return sum ? add_enclosed<double, true>(from, distance, sums) : add_enclosed<double, false>(from, distance, sums);
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace samesum::statistics
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace samesum::statistics {
+
+SIMD_EXPORT(add_floats);
+SIMD_EXPORT(add_doubles);
+
+void EnclosedSums::flush() noexcept {
+  // An element is rounded to less than the second sum's spacing.
+  const double rounded = static_cast<double>(squares_window.blocks) * kPlaces * kPart;
+  if (squares_window.slices != 0) slack.squares += std::ldexp(rounded, squares_window.positions[1] - ProductAccumulator::kUnit);
+  if (sum_window.slices != 0) slack.sum += std::ldexp(rounded, sum_window.positions[1] - 1074);
+  sum_window.flush(sum);
+  squares_window.flush(squares);
+}
+
+bool add_enclosed_block(const float* from, std::size_t distance, bool with_sum, EnclosedSums& sums) {
+  return SIMD_CALL(add_floats)(from, distance, with_sum, sums);
+}
+bool add_enclosed_block(const double* from, std::size_t distance, bool with_sum, EnclosedSums& sums) {
+  return SIMD_CALL(add_doubles)(from, distance, with_sum, sums);
+}
+
+}  // namespace samesum::statistics
+#endif  // HWY_ONCE
