@@ -1,6 +1,7 @@
 // samesum prod FILE...
 #include "command.hpp"
 #include "compute/complex.hpp"
+#include "group/axes.hpp"
 #include "input/input.hpp"
 #include "input/nodata.hpp"
 #include "output/number.hpp"
@@ -23,6 +24,7 @@ struct ProductOptions {
   Tuning tuning;
   bool exact = false;
   ResultOptions result;
+  AxesOptions axes;
 };
 
 // The product of one input; for integers with --exact also its digits.
@@ -109,6 +111,12 @@ int run(Output& out, ProductOptions options) {
   options.result.check();
   if (options.exact && options.result.hex) throw Error(ErrorKind::usage, "--exact gives decimal digits: leave --hex out");
   options.input.in_order = true;
+  options.axes.check();
+  if (options.axes.wanted()) {
+    if (options.exact) throw Error(ErrorKind::usage, "--exact prints all digits of one product: leave out one of --exact and --axis");
+    options.input.nodata = options.nodata;
+    return run_along_axes(out, options.input, options.device, "prod", options.axes, options.result, options.tuning);
+  }
   const auto code =
       run_complex(out, "prod", options.input, options.device, options.result, options.tuning, options.exact || !options.nodata.empty());
   if (code) return *code;
@@ -142,12 +150,14 @@ void add_product(CLI::App& program, Action& action) {
   add_total(*command, options->input);
   command->add_option("--threads", options->tuning.threads, "threads (CPU)")->transform(whole_number(1, 1u << 16))->option_text("N");
   add_options(*command, options->result, kNan | kPlain | kJson | kCsv | kHex | kVerbose);
+  add_axes_alone(*command, options->axes);
   refuse_option(*command, "--float32", "a product is rounded at each step of a fixed order, in the type of its elements");
   command->footer(R"(Examples:
   samesum prod x.npy
   seq 20 | samesum prod -              2432902008176640000
   seq 100 | samesum prod --exact -     all 158 digits of 100!
   samesum prod --nan skip --nodata -9999 x.npy
+  samesum prod --axis 0 x.npy -o p.npy of each column of a matrix
 
 The product of integers is exact. If 64 bits do not hold it, the error has its
 value; --exact prints up to 2^20 bits. Other numbers are multiplied in a fixed

@@ -1,5 +1,6 @@
 // samesum reduce --combine FORMULA FILE...
 #include "command.hpp"
+#include "group/axes.hpp"
 #include "input/broadcast.hpp"
 #include "input/elements.hpp"
 #include "input/input.hpp"
@@ -30,6 +31,7 @@ struct ReduceOptions {
   std::vector<std::string> identity;
   bool check = false;
   ResultOptions result;
+  AxesOptions axes;
 };
 
 // An input in memory, or in a device's.
@@ -46,6 +48,11 @@ int run(Output& out, const ReduceOptions& options) {
   Operator op{Formula(options.combine, math), {}, options.input.formula_parameters()};
   for (const std::string& number : options.identity) op.identity.push_back(parse_value(number, "--identity"));
   if (!options.finish.empty()) op.finish = Formula(options.finish, math);
+  options.axes.check();
+  if (options.axes.wanted()) {
+    if (options.check) throw Error(ErrorKind::usage, "--check takes all elements of a file: leave out one of --check and --axis");
+    return run_operator_along_axes(out, options.input, options.device, op, options.axes, options.result);
+  }
   const auto start = std::chrono::steady_clock::now();
 
   std::deque<Elements> elements;
@@ -132,12 +139,14 @@ void add_reduce(CLI::App& program, Action& action) {
   add_options(*command, options->input);
   command->add_option("--device", options->device, "cpu, opencl:0, cuda:0, auto (default)")->type_name("DEVICE");
   add_options(*command, options->result, kPlain | kJson | kCsv | kHex | kVerbose);
+  add_axes_alone(*command, options->axes);
   command->footer(R"(Examples:
   samesum reduce --combine 'gcd(a, b)' --identity 0 n.npy
   samesum reduce --combine 'a*b % 1000003' --check n.npy
   samesum reduce --combine 'a*b' z.npy                        # of complex numbers, too
   samesum reduce --map '(abs(x), i)' --combine 'b[0] > a[0] ? b : a' x.npy # and where
   samesum reduce --map '(x, i)' --combine 'b[0] < a[0] ? b : a' --finish 'a[1]' x.npy
+  samesum reduce --combine 'gcd(a, b)' --axis 0 n.npy -o g.npy # of each column
 
 Elements are combined in a balanced binary tree over their indices, in order: the
 operator need not commute, and the result is the same on every device if its

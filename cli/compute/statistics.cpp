@@ -62,12 +62,20 @@ int run(Output& out, StatisticsOptions options) {
                 "--nodata leaves elements out, and a formula takes those at the same index: leave out one of --nodata and --map");
   }
   if (options.axes.wanted()) {
-    if (options.wanted.size() != 1) throw Error(ErrorKind::usage, "by segment there is one statistic at a time: name it with --only");
+    const bool several = options.wanted.size() != 1;
+    if (several && options.axes.segments.wanted()) {
+      throw Error(ErrorKind::usage, "by segment there is one statistic at a time: name it with --only");
+    }
     if (options.ddof != 0 && !options.axes.segments.wanted()) {
       throw Error(ErrorKind::usage, "--ddof is for one variance: leave out one of --ddof and --axis");
     }
     options.axes.segments.ddof = options.ddof;
     options.input.nodata = options.nodata;
+    const bool of_one = !several && options.wanted.front() != "count" && options.wanted.front() != "nan";
+    if (!options.axes.segments.wanted() && !of_one) {
+      if (options.wanted.empty()) options.wanted = {"count", "min", "max", "sum", "mean", "var"};
+      return run_rows_along_axes(out, options.input, options.device, options.wanted, options.axes, options.result, options.tuning);
+    }
     return run_along_axes(out, options.input, options.device, options.wanted.front(), options.axes, options.result, options.tuning);
   }
   std::vector<const Statistic*> wanted = find_statistics(options.wanted);
@@ -182,6 +190,11 @@ void add_statistics(CLI::App& program, Action& action) {
   command->add_option("--ddof", stats->ddof, "var, std: divide by n - N (default 0)")
       ->transform(whole_number(0, UINT64_MAX))
       ->option_text("N");
+  command->add_option("--axis", stats->axes.axes, "a row for each position along the other axes of an array; -1 is the last")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->type_name("N");
+  command->add_flag("--keepdims", stats->axes.keep, "--axis: the result keeps them, with extent 1");
   add_segments(*command, stats->axes);
   command->add_option("--only", stats->wanted, "these statistics: min,max,norm ...")
       ->delimiter(',')
@@ -203,6 +216,7 @@ Examples:
   samesum stats --part 1/2 --partial 1.part x.npy # half of it; see 'merge'
   samesum mean x.npy                   # one number
   samesum stats --only count --offsets o.npy x.npy # of each segment
+  samesum stats --axis 0 --csv x.npy   # a row for each column of a matrix
 
 Mean, variance, deviation and norm are the exact values, rounded once: the same
 bits from every device. Integers in text are exact; indices count missing

@@ -6,6 +6,7 @@
 #include "output/output.hpp"
 #include "output/result.hpp"
 
+#include <samesum/operator.hpp>
 #include <samesum/options.hpp>
 
 #include <CLI/CLI.hpp>
@@ -33,12 +34,22 @@ std::vector<std::uint64_t> parse_extents(const std::string& text, std::string_vi
 
 /// Adds --axis, --tile, --keepdims, --offsets, --lengths and --out.
 void add_axes(CLI::App& command, AxesOptions& options);
-/// The last three of these alone.
+/// --axis, --keepdims and --out alone, for commands that go along axes only.
+void add_axes_alone(CLI::App& command, AxesOptions& options);
+/// --offsets, --lengths and --out alone.
 void add_segments(CLI::App& command, AxesOptions& options);
 
 /// `statistic` ("sum", "mean", "var" …) of the one input, along the axes: a value for each position along the others; or of each tile or
 /// segment.
 int run_along_axes(Output& out, const Input& input, const std::string& device, std::string_view statistic, const AxesOptions& axes,
                    const ResultOptions& result, const Tuning& tuning);
+
+/// Several statistics along the axes: a row for each position along the others.
+int run_rows_along_axes(Output& out, const Input& input, const std::string& device, const std::vector<std::string>& statistics,
+                        const AxesOptions& axes, const ResultOptions& result, const Tuning& tuning);
+
+/// The result of an operator along the axes.
+int run_operator_along_axes(Output& out, const Input& input, const std::string& device, const Operator& op, const AxesOptions& axes,
+                            const ResultOptions& result);
 
 }  // namespace samesum::cli

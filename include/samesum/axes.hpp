@@ -101,9 +101,10 @@ enum class AxisReduction {
   argmin,  ///< uint64: the position along the axes in C order, the lowest of several
   argmax,
   count_nonzero,  ///< uint64
+  product,        ///< of integers int64 or uint64, exact; of float64 float64 and of other floats float32, by the tree of product()
 };
 
-/// "sum", …, "count_nonzero".
+/// "sum", …, "product".
 std::string_view name_of(AxisReduction reduction) noexcept;
 
 /// The reduction of the elements along `axes`, one result for each position along the others: the same values, bit for bit, as a reduction
@@ -137,6 +138,9 @@ inline Values min(const Array& data, const Axes& axes, const Options& options = 
 }
 inline Values max(const Array& data, const Axes& axes, const Options& options = {}) {
   return axis_reduction(data, AxisReduction::max, axes, options);
+}
+inline Values product(const Array& data, const Axes& axes, const Options& options = {}) {
+  return axis_reduction(data, AxisReduction::product, axes, options);
 }
 inline Values argmin(const Array& data, const Axes& axes, const Options& options = {}) {
   return axis_reduction(data, AxisReduction::argmin, axes, options);

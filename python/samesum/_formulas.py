@@ -5,13 +5,15 @@ from typing import TYPE_CHECKING, Any
 
 from . import _core
 from ._docs import documented
+from ._reductions import _axes
 
 if TYPE_CHECKING:
-    from ._docs import DeviceLike
+    from ._docs import Axis, DeviceLike
 
 
 @documented
-def reduce(x: Any, operator: str, identity: int | float | None = None, device: DeviceLike = None, **parameters: int | float) -> Any:
+def reduce(x: Any, operator: str, identity: int | float | None = None, device: DeviceLike = None, axis: Axis = None, keepdims: bool = False,
+           **parameters: int | float) -> Any:
     """The elements reduced by an operator, over a fixed tree: the same bits everywhere.
 
     Parameters
@@ -21,13 +23,14 @@ def reduce(x: Any, operator: str, identity: int | float | None = None, device: D
         A formula of `a` and `b`.
     identity : int or float, optional
         The result of no elements.
-    {device}
+    {device axis keepdims}
     **parameters : int or float
         Numbers that the formula takes by name.
 
     Returns
     -------
-    int or float
+    int, float or numpy.ndarray
+        Along an axis an array, of the type that the operator gives.
 
     Raises
     ------
@@ -40,7 +43,11 @@ def reduce(x: Any, operator: str, identity: int | float | None = None, device: D
     6
     >>> samesum.reduce([3, 5, 7], 'mulmod(a, b, p)', 1, p=11)
     6
+    >>> samesum.reduce(numpy.array([[12, 18], [30, 27]]), 'gcd(a, b)', axis=0)
+    array([6, 9])
     """
+    if axis is not None or keepdims:
+        return _core.reduce_along(x, operator, identity, parameters, _axes(axis), keepdims, device)
     return _core.reduce(x, operator, identity, parameters, device)
 
 
@@ -74,20 +81,21 @@ def map(formula: str, **inputs: Any) -> Any:
 
 
 @documented
-def sum_map(formula: str, device: DeviceLike = None, nan: str = "propagate", **inputs: Any) -> Any:
+def sum_map(formula: str, device: DeviceLike = None, nan: str = "propagate", axis: Axis = None, keepdims: bool = False, **inputs: Any) -> Any:
     """The exact sum of a formula's values, rounded once, without an array of them.
 
     Parameters
     ----------
     formula : str
         Of the names of `inputs`.
-    {device nan}
+    {device nan axis keepdims}
     **inputs : array_like, int or float
-        Arrays of one shape, and numbers, by name.
+        Arrays, which are broadcast, and numbers, by name.
 
     Returns
     -------
-    int or float
+    int, float or numpy.ndarray
+        Along an axis an array: of integers int64 or uint64.
 
     Raises
     ------
@@ -98,5 +106,9 @@ def sum_map(formula: str, device: DeviceLike = None, nan: str = "propagate", **i
     --------
     >>> samesum.sum_map('w*(x - m)^2', w=[1.0, 2.0], x=[3.0, 5.0], m=3.0)
     8.0
+    >>> samesum.sum_map('x*y', axis=1, x=numpy.array([[1.0, 2.0], [3.0, 4.0]]), y=[0.5, 0.25])
+    array([1. , 2.5])
     """
+    if axis is not None or keepdims:
+        return _core.sum_map_along(formula, inputs, _axes(axis), keepdims, nan, device)
     return _core.sum_map(formula, inputs, nan, device)

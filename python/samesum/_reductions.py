@@ -340,4 +340,16 @@ def prod(x: Any, axis: Axis = None, out: Any = None, keepdims: bool = False, whe
         return watched(prod, locals())
     if axis is None and where is True and out is None and not keepdims:
         return _core.product(x, nan, device)
+    if _simple(x, where):
+        try:
+            return into(out, _as_numbers(_core.along(_AXIS.prod, x, _axes(axis), keepdims, nan, device, None)))
+        except (TypeError, ValueError, _core.SamesumError):
+            pass  # complex numbers, integers of more than 64 bits, times; or it is wrong, and the message is that of the other way
     return _each(lambda part: _core.product(part, nan, device), x, axis, keepdims, out, where)
+
+
+def _as_numbers(products: Any) -> Any:
+    """An array as numbers() makes it of Python's numbers: of float64, or of int64 where it holds all."""
+    if products.dtype.kind == "f":
+        return products.astype(_numpy.float64, copy=False)
+    return products.astype(_numpy.int64, copy=False) if not products.size or products.max() < 2**63 else products

@@ -1,7 +1,9 @@
 // Formulas, and reductions by operators.
 #include "formulas.hpp"
 
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 #include <samesum/samesum.hpp>
 
 #include <utility>
@@ -64,6 +66,32 @@ nb::object reduce(nb::handle x, const std::string& formula, nb::handle identity,
   return number(std::complex(found.at(0).as_double(), found.at(1).as_double()));
 }
 
+using AxisNumbers = std::optional<std::vector<std::int64_t>>;
+
+nb::object reduce_along(nb::handle x, const std::string& formula, nb::handle identity, const nb::dict& parameters, const AxisNumbers& axes,
+                        bool keepdims, nb::handle device) {
+  const View view(x);
+  if (view.complex()) throw Error(ErrorKind::usage, "of complex numbers there are only reductions of all elements: leave out axis");
+  Options options = options_of(nb::none(), device);
+  const Operator op = operator_of(formula, identity, parameters, "");
+  const Axes chosen = axes_of(view, axes, keepdims);
+  Values values = run(view.bytes(), options, [&] { return std::move(samesum::reduce(view.array(), op, chosen, options).at(0)); });
+  const DType type = values.type();
+  return array_of(std::move(values), type);
+}
+
+nb::object sum_map_along(const std::string& text, const nb::dict& named, const AxisNumbers& axes, bool keepdims, nb::handle nan,
+                         nb::handle device) {
+  const Inputs inputs(named);
+  const Formula formula(text);
+  Options options = options_of(nan, device);
+  const Axes chosen = axes_of(shape_of(inputs.arrays).size(), axes, keepdims);
+  Values values = run(inputs.bytes, options,
+                      [&] { return axis_reduction(formula, inputs.arrays, inputs.parameters, AxisReduction::sum, chosen, options); });
+  const DType type = values.type();
+  return array_of(std::move(values), type);
+}
+
 nb::object sum_map(const std::string& text, const nb::dict& named, nb::handle nan, nb::handle device) {
   const Inputs inputs(named);
   const Formula formula(text);
@@ -105,7 +133,9 @@ nb::list map_formula(const std::string& text, const nb::dict& named) {
 
 void bind_formulas(nb::module_& m) {
   m.def("reduce", &python::reduce, nb::arg(), nb::arg(), nb::arg().none(), nb::arg(), nb::arg().none());
+  m.def("reduce_along", &reduce_along, nb::arg(), nb::arg(), nb::arg().none(), nb::arg(), nb::arg().none(), nb::arg(), nb::arg().none());
   m.def("map", &map_formula);
+  m.def("sum_map_along", &sum_map_along, nb::arg(), nb::arg(), nb::arg().none(), nb::arg(), nb::arg().none(), nb::arg().none());
   m.def("sum_map", &sum_map, nb::arg(), nb::arg(), nb::arg().none(), nb::arg().none());
 }
 

@@ -42,6 +42,7 @@ const View& every(const View& view);
 
 /// The axes that were named as numpy's functions do; none: all of them.
 Axes axes_of(const View& view, const std::optional<std::vector<std::int64_t>>& axes, bool keepdims);
+Axes axes_of(std::size_t rank, const std::optional<std::vector<std::int64_t>>& axes, bool keepdims);  ///< of an array of so many axes
 /// Whether a reduction counts or indexes: numpy has int64 for that, where the library has uint64. Neither reaches 2^63.
 bool gives_indices(AxisReduction reduction);
 

@@ -57,7 +57,11 @@ nb::object average(nb::handle x, Average what, std::uint64_t ddof, nb::handle na
 }  // namespace
 
 Axes axes_of(const View& view, const std::optional<std::vector<std::int64_t>>& axes, bool keepdims) {
-  const auto rank = static_cast<std::int64_t>(view.array().rank()) - (view.complex() ? 1 : 0);
+  return axes_of(view.array().rank() - (view.complex() ? 1 : 0), axes, keepdims);
+}
+
+Axes axes_of(std::size_t all, const std::optional<std::vector<std::int64_t>>& axes, bool keepdims) {
+  const auto rank = static_cast<std::int64_t>(all);
   std::vector<std::int64_t> numbers;
   if (axes) {
     for (const std::int64_t axis : *axes) {
@@ -188,7 +192,8 @@ void bind_reductions(nb::module_& m) {
       .value("max", AxisReduction::max)
       .value("argmin", AxisReduction::argmin)
       .value("argmax", AxisReduction::argmax)
-      .value("count_nonzero", AxisReduction::count_nonzero);
+      .value("count_nonzero", AxisReduction::count_nonzero)
+      .value("prod", AxisReduction::product);
   m.def("sum", &python::sum, nb::arg().none(), nb::arg().none(), nb::arg().none(), nb::arg());
   m.def("average", &average, nb::arg().none(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg().none(), nb::arg());
   m.def("along", &along, nb::arg(), nb::arg(), nb::arg().none(), nb::arg(), nb::arg().none(), nb::arg().none(), nb::arg().none());

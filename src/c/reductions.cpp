@@ -32,7 +32,7 @@ samesum_complex complex_of(const std::complex<double>& number) { return {number.
 
 }  // namespace
 
-static_assert(static_cast<int>(SAMESUM_REDUCE_COUNT_NONZERO) == static_cast<int>(AxisReduction::count_nonzero));
+static_assert(static_cast<int>(SAMESUM_REDUCE_PRODUCT) == static_cast<int>(AxisReduction::product));
 
 namespace samesum::c {
 
@@ -42,7 +42,7 @@ Axes axes_of(const int64_t* axes, std::size_t count, int keep) {
   return keep != 0 ? along.kept() : along;
 }
 AxisReduction reduction_of(samesum_reduction reduction) {
-  if (static_cast<unsigned>(reduction) <= static_cast<unsigned>(SAMESUM_REDUCE_COUNT_NONZERO)) return static_cast<AxisReduction>(reduction);
+  if (static_cast<unsigned>(reduction) <= static_cast<unsigned>(SAMESUM_REDUCE_PRODUCT)) return static_cast<AxisReduction>(reduction);
   throw Error(ErrorKind::usage, "there is no reduction " + std::to_string(static_cast<int>(reduction)));
 }
 

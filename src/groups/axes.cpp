@@ -32,7 +32,6 @@
 
 namespace samesum {
 namespace groups {
-namespace {
 
 std::vector<bool> reduced_axes(const Array& data, const Axes& axes) {
   std::vector<bool> reduced(data.rank(), false);
@@ -50,7 +49,6 @@ std::vector<bool> reduced_axes(const Array& data, const Axes& axes) {
   return reduced;
 }
 
-// An element of type `type` with this value.
 void store(const Value& value, DType type, std::byte* to) {
   core::visit(type, [&](auto element) {
     using Element = decltype(element);
@@ -66,6 +64,8 @@ void store(const Value& value, DType type, std::byte* to) {
     std::memcpy(to, &element, sizeof element);
   });
 }
+
+namespace {
 
 // The reduction of one result's elements, by the functions for whole arrays.
 void reduce_one(const Array& elements, AxisReduction reduction, const Options& options, DType type, std::byte* to) {
@@ -96,10 +96,13 @@ void reduce_one(const Array& elements, AxisReduction reduction, const Options& o
       return put(max(elements, options).index);
     case AxisReduction::count_nonzero:
       return put(count_nonzero(elements, options));
+    case AxisReduction::product:
+      return store(product(elements, options), type, to);
   }
 }
 
-// Where a result stands, for messages: "(3, 0)".
+}  // namespace
+
 std::string position_of(std::uint64_t index, const std::vector<std::uint64_t>& shape) {
   std::vector<std::uint64_t> numbers(shape.size());
   for (std::size_t i = shape.size(); i-- > 0;) {
@@ -108,6 +111,8 @@ std::string position_of(std::uint64_t index, const std::vector<std::uint64_t>& s
   }
   return fmt::format("({})", fmt::join(numbers, ", "));
 }
+
+namespace {
 
 // Results one by one. On the CPU many at once, where there are more of them than threads; the first that has no answer is told.
 template <class IndexOf>
@@ -164,13 +169,14 @@ void reduce_host(const AxisProblem& problem, AxisReduction reduction, const Opti
         problem, reduction, options, pending.size(), [&](std::uint64_t i) { return pending[i]; }, type, to);
 }
 
+}  // namespace
+
 void require_like(const Array& to, const std::vector<std::uint64_t>& shape, DType type) {
   if (to.type() == type && std::ranges::equal(to.shape(), shape)) return;
   throw Error(ErrorKind::usage, fmt::format("the result is {} of shape ({}), the array for it is {} of shape ({})", name_of(type),
                                             fmt::join(shape, ", "), name_of(to.type()), fmt::join(to.shape(), ", ")));
 }
 
-// Writes `bytes` of contiguous results to `to`, which may have strides.
 void copy_to(const Array& to, const std::byte* from) {
   const std::size_t element = size_of(to.type());
   if (to.contiguous()) {
@@ -195,12 +201,12 @@ void copy_to(const Array& to, const std::byte* from) {
   }
 }
 
-}  // namespace
-
 DType result_type(AxisReduction reduction, DType type) {
   switch (reduction) {
     case AxisReduction::sum:
       return !is_integer(type) ? DType::float64 : is_signed(type) ? DType::int64 : DType::uint64;
+    case AxisReduction::product:
+      return is_integer(type) ? (is_signed(type) ? DType::int64 : DType::uint64) : type == DType::float64 ? type : DType::float32;
     case AxisReduction::min:
     case AxisReduction::max:
       return type;
@@ -279,8 +285,8 @@ void Values::require(DType type) const {
 }
 
 std::string_view name_of(AxisReduction reduction) noexcept {
-  constexpr std::array<std::string_view, 11> kNames = {"sum", "mean",   "variance", "standard deviation", "norm", "squared norm", "min",
-                                                       "max", "argmin", "argmax",   "count of nonzeros"};
+  constexpr std::array<std::string_view, 12> kNames = {"sum", "mean",   "variance", "standard deviation", "norm",   "squared norm", "min",
+                                                       "max", "argmin", "argmax",   "count of nonzeros",  "product"};
   return kNames[static_cast<std::size_t>(reduction)];
 }
 
@@ -304,6 +310,7 @@ void axis_reduction(const Array& data, AxisReduction reduction, const Axes& axes
                 fmt::format("the array for the result lies on {}, the data do not", to.buffer().device().info().selector));
   }
   if (problem.results == 0) return;
+  if (reduction == AxisReduction::product) return groups::multiply_along(data, axes, to, options);
   if (data.on_device() && data.buffer().device().info().has(Capability::kernels)) {
     const Device& device = data.buffer().device();
     device::require_on(data, device::device_for(data, data.bytes(), options));

@@ -6,9 +6,12 @@
 
 #include <samesum/array.hpp>
 #include <samesum/axes.hpp>
+#include <samesum/value.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace samesum::groups {
@@ -31,13 +34,27 @@ struct AxisProblem {
   std::vector<std::int64_t> reduced_strides;
 };
 
-/// Writes sums, or means, to `results`: of floats as doubles, of integers as int64 or uint64 (means as doubles). Returns the indices of the results
-/// that cannot be computed in this way, ascending. The array is in host memory.
+/// Writes sums, or means, to `results`: of floats as doubles, of integers as int64 or uint64 (means as doubles). Returns the indices of the
+/// results that cannot be computed in this way, ascending. The array is in host memory.
 std::vector<std::uint64_t> reduce_cpu(const AxisProblem& problem, bool mean, NanPolicy nan, std::uint32_t threads, void* results);
 
 /// The same of an array on a device that runs kernels and has float64, into memory of that device, from byte `offset` on, a multiple of 8.
 std::vector<std::uint64_t> reduce_on_device(const AxisProblem& problem, bool mean, NanPolicy nan, const device::Memory& results,
                                             std::uint64_t offset);
+
+/// Writes products along axes, of a shape with elements, to an array of their type and shape.
+void multiply_along(const Array& data, const Axes& axes, const Array& to, const Options& options);
+
+/// Which axes of the array are reduced. @throws Error (usage) for an axis that it does not have, or that is named twice.
+std::vector<bool> reduced_axes(const Array& data, const Axes& axes);
+/// Where a result stands, for messages: "(3, 0)".
+std::string position_of(std::uint64_t index, const std::vector<std::uint64_t>& shape);
+/// Writes an element of this type with this value.
+void store(const Value& value, DType type, std::byte* to);
+/// @throws Error (usage) where the array for results is not of this shape and type.
+void require_like(const Array& to, const std::vector<std::uint64_t>& shape, DType type);
+/// Writes results that lie one after the other to an array, which may have strides.
+void copy_to(const Array& to, const std::byte* from);
 
 /// The type of the results.
 DType result_type(AxisReduction reduction, DType type);

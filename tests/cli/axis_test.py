@@ -53,6 +53,52 @@ class Axes(Case):
         self.assertEqual(y.dtype, numpy.float16)
         numpy.testing.assert_array_equal(y, x.max(axis=0))
 
+    def test_products_and_operators(self):
+        numbers = list(range(1, 13))
+        file = self.write("n.npy", npy(header("'<i4'", "(3, 4)"), struct.pack("<12i", *numbers)))
+        columns = [math.prod(numbers[i::4]) for i in range(4)]
+        self.assertEqual([int(line) for line in self.succeed("prod", "--axis", "0", file).split()], columns)
+        self.assertEqual(self.json("prod", "--axis", "1", "--keepdims", file)["shape"], [3, 1])
+        rows = [math.gcd(*numbers[i:i + 4]) for i in (0, 4, 8)]
+        gcd = "reduce", "--combine", "gcd(a, b)", "--axis", "1", file
+        self.assertEqual([int(line) for line in self.succeed(*gcd).split()], rows)
+        self.assertEqual(self.succeed(*gcd, "--csv").splitlines()[:2], ["index,value", "0,%d" % rows[0]])
+        self.assertEqual(self.json(*gcd)["values"][2]["value"], rows[2])
+        place = "reduce", "--map", "(x % 5, i)", "--combine", "b[0] > a[0] ? b : a", "--axis", "0", file
+        where = []
+        for i in range(4):
+            where.append(max(((numbers[k] % 5, -k) for k in range(i, 12, 4))))
+        self.assertEqual(self.succeed(*place, "--plain").splitlines(), ["%d\t%d" % (most, -at) for most, at in where])
+        self.assertIn("--finish", self.refuse(*place, "-o", "y.npy"))
+        found = self.succeed(*place, "--finish", "a[1]").split()
+        self.assertEqual([int(line) for line in found], [-at for _, at in where])
+        self.assertIn("--check", self.refuse(*gcd, "--check"))
+        self.assertIn("--exact", self.refuse("prod", "--exact", "--axis", "0", file))
+
+    def test_formulas(self):
+        values, file = self.matrix()
+        center = self.write("c.npy", npy(header("'<f8'", "(4,)"), struct.pack("<4d", 1, 2, 3, 4)))
+        expected = [math.fsum((values[4 * i + k] - k - 1)**2 for k in range(4)) for i in range(3)]
+        found = self.succeed("sum", "--map", "(x - c)^2", "--axis", "1", file, "c=" + center)
+        self.assertEqual([float(line) for line in found.split()], expected)
+        found = self.json("argmax", "--map", "abs(x)", "--axis", "0,1", "--keepdims", file)
+        self.assertEqual((found["shape"], found["values"][0]["value"]), ([1, 1], 0))
+        self.assertIn("--map", self.refuse("sum", "--map", "x", "--tile", "2x2", file))
+
+    def test_rows_of_statistics(self):
+        values, file = self.matrix()
+        text = self.succeed("stats", "--axis", "0", "--csv", file).splitlines()
+        self.assertEqual(text[0], "index,count,min,max,sum,mean,var")
+        column = values[1::4]
+        self.assertEqual(text[2].split(",")[:5], ["1", "3", repr(column[0]), repr(column[2]), repr(math.fsum(column))])
+        found = self.json("stats", "--axis", "-1", "--only", "count,nan,norm", "--map", "x > 0 ? 0/(x - x) : x", file)
+        self.assertEqual([value["value"] for value in found["values"]["nan"]], [sum(x > 0 for x in values[4 * i:4 * i + 4]) for i in range(3)])
+        self.assertEqual([value["value"] for value in found["values"]["count"]], [4, 4, 4])
+        self.assertEqual(len(self.succeed("stats", "--axis", "0,1", file).splitlines()), 2)
+        self.assertIn("--only", self.refuse("stats", "--axis", "0", file, "-o", "y.npy"))
+        self.succeed("stats", "--axis", "0", "--only", "mean", file, "-o", "y.npy")
+        self.assertIn("'any'", self.refuse("stats", "--axis", "0", "--only", "any,all", file))
+
     def test_refusals(self):
         _, file = self.matrix()
         self.assertIn("there is no axis 2", self.refuse("sum", "--axis", "2", file))

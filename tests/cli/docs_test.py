@@ -97,6 +97,7 @@ class Commands(Case):
         for name in ("z.npy", "u.npy"):
             numpy.save(self.path(name), (generator.standard_normal(300) + 1j).astype("c8"))
         numpy.save(self.path("n.npy"), generator.integers(1, 1000, 300, dtype="i4"))
+        numpy.save(self.path("N.npy"), generator.integers(1, 1000, (30, 20), dtype="i4"))
         for name in ("A.npy", "B.npy"):
             numpy.save(self.path(name), generator.random((30, 3)))
         for name in ("masses.npy", "w.npy"):

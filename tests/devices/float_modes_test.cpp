@@ -296,6 +296,20 @@ const std::vector<EntryPoint>& entry_points() {
            bits.take([&] { return sum(data.part(0, 100)); });
          }
        }},
+      {"operators, products and formulas along axes", on_devices,
+       [](const Everything& e, const Device& device, Bits& bits) {
+         const Options options{.device = device};
+         const Array rows = e.f32().part(0, 6000).reshaped({60, 100}), others(e.products.data(), {60, 100}, DType::float32);
+         const Values results[] = {
+             reduce(rows, Operator(Formula("a*0.3 + b")), Axes{0}, options)[0],
+             reduce(Formula("x*y"), {{"x", rows}, {"y", others}}, {}, Operator(Formula("a - b/3")), Axes{1}, options)[0],
+             product(others, Axes{0}, options)};
+         for (const Values& found : results) {
+           for (const float number : found.as<float>()) bits << number;
+         }
+         const Values norms = axis_reduction(Formula("x*y"), {{"x", rows}, {"y", others}}, {}, AxisReduction::norm, Axes{1}, options);
+         for (const double number : norms.as<double>()) bits << number;
+       }},
       {"sum of a column", on_devices,
        [](const Everything& e, const Device& device, Bits& bits) {
          bits << sum(Array(e.x.data(), e.x.size() / 2, DType::float32, 8), {.device = device})

@@ -99,6 +99,29 @@ TEST(PairsTree, Products) {
   }
 }
 
+// Results are written where operands were: a component that is another one of an operand is not written over first.
+TEST(PairsTree, ComponentsThatChangePlaces) {
+  const auto a = numbers<float>(3, 1), b = numbers<float>(5000, 2);
+  for (const char* const combine : {"(b[1], b[0])", "(a[1], a[0])", "(b[1] + a[0], a[1])"}) {
+    Operator op{Formula(combine)};
+    op.finish = Formula("a[0]*3 - a[1]");
+    PairsProblem problem{.f = PairFunction::difference, .combine = op};
+    problem.formula = Formula("(a[0], b[0])");
+    for (const std::uint64_t y_count : {2, 4096, 5000}) {
+      std::vector<float> expected;
+      for (const float x : a) {
+        const std::vector<FormulaInput> inputs{{"x", Array(&x, y_count, DType::float32, 0)},
+                                               {"y", Array(b.data(), y_count, DType::float32)}};
+        expected.push_back(static_cast<float>(reduce(Formula("(x, y)"), inputs, {}, op, {.device = Device::open("cpu")})[0].as_double()));
+      }
+      for (const Device& device : test::devices()) {
+        const PairsResult found = pairs(a, Array(b.data(), y_count, DType::float32), problem, test::on(device, {}));
+        expect_same_bits(array_of(found), Array(expected), fmt::format("{}, {}, {} y", device.info().selector, combine, y_count));
+      }
+    }
+  }
+}
+
 // An operator that does not commute, is not associative, and has a parameter; of all its numbers C takes those of `finish`.
 TEST(PairsTree, OperatorsOfOnesOwn) {
   Operator op(Formula("a*h - b/3"), {}, {{"h", 0.75}});

@@ -250,6 +250,32 @@ class Reductions(unittest.TestCase):
         x, w = ugly(random.Random(13), (300,), "float64"), np.ones(300)
         self.assertEqual(samesum.sum_map("w*x", w=w, x=x), informative(math.fsum(x.tolist())))
         self.assertEqual(samesum.sum_map("x^2 - m", x=np.arange(4), m=1), 10)
+
+    def test_along_axes(self):
+        rng = np.random.default_rng(2)
+        x, y = rng.random((5, 6, 7)), rng.random(7)
+        for axis in (0, 1, -1, (0, 2), (0, 1, 2), ()):
+            values = samesum.map("x*y", x=x, y=np.broadcast_to(y, x.shape))
+            self.assertEqual(samesum.sum_map("x*y", axis=axis, x=x, y=y).tolist(), samesum.sum(values, axis=axis).tolist())
+        self.assertEqual(samesum.sum_map("i", axis=0, keepdims=True, x=x).tolist(), np.arange(210).reshape(5, 6, 7).sum(0, keepdims=True).tolist())
+        n = rng.integers(1, 1000, (4, 30))
+        self.assertEqual(samesum.reduce(n, "gcd(a, b)", axis=1).tolist(), [samesum.reduce(row, "gcd(a, b)") for row in n])
+        self.assertEqual(samesum.reduce(x, "a*0.5 + b", axis=1).tolist(),
+                         [[samesum.reduce(x[i, :, k], "a*0.5 + b") for k in range(7)] for i in range(5)])
+        self.assertEqual(samesum.reduce(n[:0], "gcd(a, b)", 0, axis=0).tolist(), [0] * 30)
+        with self.assertRaises(samesum.SamesumError):
+            samesum.reduce(n, "a*b", axis=2)
+        for dtype in "f2", "f4", "f8", "i1", "u8", "?":
+            z = (rng.random((3, 4, 5)) * 2).astype(dtype)
+            for axis in (0, 1, (0, 2)):
+                found = samesum.prod(z, axis=axis)
+                rest = np.moveaxis(z, axis, range(-len(np.atleast_1d(axis)), 0))
+                shape = found.shape
+                wanted = [samesum.prod(rest[at]) for at in np.ndindex(shape)]
+                self.assertEqual(found.ravel().tolist(), wanted)
+                self.assertEqual(found.dtype, np.float64 if dtype[0] == "f" else np.int64)
+        self.assertEqual(samesum.prod(np.array([[1, 2], [np.nan, 4]]), axis=0, nan="skip").tolist(), [1, 8])
+        self.assertEqual(samesum.prod(np.array([[1j, 2], [3, 4]]), axis=0).tolist(), [3j, 8])
         self.assertEqual(samesum.reduce(np.array([], np.int64), "gcd(a, b)", 0), 0)
 
     def test_statistics(self):

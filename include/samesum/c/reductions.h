@@ -62,11 +62,12 @@ typedef enum samesum_reduction SAMESUM_C_ENUM {
   SAMESUM_REDUCE_MAX,
   SAMESUM_REDUCE_ARGMIN,
   SAMESUM_REDUCE_ARGMAX,
-  SAMESUM_REDUCE_COUNT_NONZERO
+  SAMESUM_REDUCE_COUNT_NONZERO,
+  SAMESUM_REDUCE_PRODUCT /* by the fixed tree; of integers exact */
 } samesum_reduction;
 /* Along axes (-1: the last one): one result for each position along the others, written to `to`, an array of the remaining axes, or of all
- * with extent 1 along these if `keep` is not 0. Its type is float64; int64 or uint64 for sums of integers; that of the elements for min
- * and max; uint64 for argmin, argmax, count_nonzero. It lies in host memory or on the device of `array`. */
+ * with extent 1 along these if `keep` is not 0. Its type is float64; int64 or uint64 for sums and products of integers; that of the
+ * elements for min and max; float32 for products of floats but float64; uint64 for argmin, argmax, count_nonzero. It lies in host memory or on the device of `array`. */
 SAMESUM_C_API samesum_status samesum_reduce_axes(const samesum_array* array, samesum_reduction reduction, const int64_t* axes, size_t count,
                                                  int keep, const samesum_options* options, const samesum_array* to);
 

@@ -154,6 +154,8 @@ void append_device(const Bound& bound, States& states, std::span<const Array> co
 
 bool runs_kernels(const Array& array) { return array.on_device() && array.buffer().device().info().has(Capability::kernels); }
 
+}  // namespace
+
 void append(const Bound& bound, States& states, std::span<const Array> components) {
   if (!runs_kernels(components[0])) {
     std::vector<Array> here;
@@ -178,9 +180,12 @@ void append(const Bound& bound, States& states, std::span<const Array> component
   append_host(bound, states, here);
 }
 
+namespace {
+
 // The result, or what `finish` makes of it.
-std::vector<Value> finished(const Bound& bound, const State& state) {
+std::vector<Value> finished(const Bound& bound, State state) {
   std::vector<Value> values;
+  for (std::size_t k = 0; k < state.size(); ++k) canonical(bound.types()[k], &state[k], 1);  // one element alone is as it was given
   if (!bound.op().finish) {
     for (std::size_t k = 0; k < state.size(); ++k) values.push_back(value_of(state[k], bound.types()[k]));
     return values;

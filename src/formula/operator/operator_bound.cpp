@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 
 namespace samesum::formula {
 namespace {
@@ -55,6 +56,9 @@ void Bound::find_types() {
   constexpr int kMaxRounds = 4;
   for (int round = 0;; ++round) {
     program_ = resolved(op_.combine);
+    if (program_.uses_index) {
+      throw Error(ErrorKind::usage, fmt::format("the operator {} takes i: its operands have no index", op_.combine.to_string()));
+    }
     if (program_.results.size() != types_.size()) {
       throw Error(ErrorKind::usage, fmt::format("the operator {} gives {} for operands of {}: it has to give an operand again",
                                                 op_.combine.to_string(), counted(program_.results.size()), counted(types_.size())));
@@ -65,12 +69,16 @@ void Bound::find_types() {
     }
     std::vector<Scalar> given;
     for (const std::uint32_t result : program_.results) given.push_back(program_.nodes[result].type);
-    if (given == types_) return;
+    if (given == types_) break;
     if (round == kMaxRounds) {
       throw Error(ErrorKind::usage, fmt::format("the operator {} gives other types than its operands have, however often it is applied",
                                                 op_.combine.to_string()));
     }
     types_ = std::move(given);
+  }
+  for (std::size_t k = 0; k < types_.size(); ++k) {
+    const Node& node = program_.nodes[program_.results[k]];
+    exchanges_ |= node.op == Op::input && program_.inputs[node.bits].component != k;
   }
 }
 
@@ -112,6 +120,19 @@ void Bound::find_ranges(std::span<const DType> types, const Elements& elements) 
   }
   // An operation that may fail does so by the tree, so that it fails everywhere or nowhere.
   if (!program_.may_fail) any_order_ = formula::any_order(program_, types_, leaves, parameters, levels);
+}
+
+void store_states(const Bound& bound, std::span<const void* const> results, std::size_t count, std::span<std::byte* const> to) {
+  std::vector<std::vector<std::byte>> copies;
+  for (std::size_t k = 0; k < to.size() && bound.exchanges(); ++k) {
+    const auto* const from = static_cast<const std::byte*>(results[k]);
+    copies.emplace_back(from, from + count * bytes_of(bound.types()[k]));
+  }
+  for (std::size_t k = 0; k < to.size(); ++k) {
+    const Scalar type = bound.types()[k];
+    std::memmove(to[k], bound.exchanges() ? copies[k].data() : results[k], count * bytes_of(type));
+    canonical(type, to[k], count);
+  }
 }
 
 Error Bound::failed(std::string_view what, std::uint64_t first, std::uint64_t count) const {

@@ -62,6 +62,9 @@ class Bound {
 
   State identity() const;
 
+  /// Whether a component of a node is another component of an operand as it is.
+  bool exchanges() const noexcept { return exchanges_; }
+
  private:
   void find_types();
   void find_ranges(std::span<const DType> types, const Elements& elements);
@@ -71,6 +74,7 @@ class Bound {
   std::vector<Scalar> types_;
   bool complex_;
   Program program_;
+  bool exchanges_ = false;
   std::optional<AnyOrder> any_order_;
 };
 
@@ -88,6 +92,9 @@ inline State state_at(std::span<const Column> columns, std::span<const Scalar> t
   }
   return state;
 }
+
+/// Writes what an evaluator of the operator gives for `count` nodes: component k to `to[k]`, which may be where operands were.
+void store_states(const Bound& bound, std::span<const void* const> results, std::size_t count, std::span<std::byte* const> to);
 
 /// Combines states block by block. One for each thread.
 class Combiner {
@@ -163,7 +170,9 @@ class Combiner {
               {at[input.component] + (first + (input.input == 0 ? 0 : half)) * bytes, dtype_of(type), static_cast<std::int64_t>(bytes)});
         }
         run(columns, part);
-        for (std::size_t k = 0; k < levels_.size(); ++k) store(k, at[k] + first * bytes_of(bound_.types()[k]), part);
+        places_.assign(at.begin(), at.end());
+        for (std::size_t k = 0; k < places_.size(); ++k) places_[k] += first * bytes_of(bound_.types()[k]);
+        store_states(bound_, evaluator_.results(), part, places_);
       }
     }
     State state(levels_.size(), 0);
@@ -186,6 +195,7 @@ class Combiner {
   const Bound& bound_;
   Evaluator evaluator_;
   std::vector<std::vector<std::uint64_t>> levels_;
+  std::vector<std::byte*> places_;
   std::uint64_t first_ = 0, count_ = 1;
 };
 
@@ -302,5 +312,8 @@ class States {
   std::uint64_t folded_ = 0;
   std::optional<State> only_;  // the first that was folded
 };
+
+/// Appends the elements of arrays, one array for each component, in the order of their indices: on a device that runs kernels there.
+void append(const Bound& bound, States& states, std::span<const Array> components);
 
 }  // namespace samesum::formula

@@ -1,0 +1,63 @@
+#include "group/axes_input.hpp"
+
+#include "input/broadcast.hpp"
+
+#include <samesum/device.hpp>
+#include <samesum/error.hpp>
+
+#include <fmt/format.h>
+
+namespace samesum::cli {
+
+AxesInput::AxesInput(const Input& input, const std::string& option, bool complex) {
+  const auto add = [&](const std::string& name, const std::string& file, InputOptions how) {
+    how.text.in_order = true;
+    const Elements& elements = files_.emplace_back(file, how);
+    bytes_ += elements.view().bytes();
+    inputs_.push_back(input_of(name, elements, elements.view()));
+  };
+  if (!input.map.empty()) {
+    formula_ = input.formula();
+    math_ = input.reproducible ? FormulaMath::fixed : FormulaMath::native;
+    parameters_ = input.formula_parameters();
+    for (const Input::Operand& operand : input.operands(*formula_)) add(operand.name, operand.file, operand.how);
+  } else {
+    if (input.files.size() != 1) throw Error(ErrorKind::usage, option + " takes one file: each has a shape of its own");
+    InputOptions how = input.options();
+    how.complex = complex;
+    add("x", input.files.front(), how);
+    complex_ = files_.front().complex();
+    if (complex_) formula_ = Formula("x");
+  }
+  shape_ = shape_of(inputs_);
+}
+
+Values AxesInput::reduce(AxisReduction reduction, const Axes& axes, const Options& options) const {
+  return formula_ ? axis_reduction(*formula_, inputs_, parameters_, reduction, axes, options)
+                  : axis_reduction(array(), reduction, axes, options);
+}
+
+Values AxesInput::reduce_of(const std::string& text, AxisReduction reduction, const Axes& axes, const Options& options) const {
+  if (!formula_) return axis_reduction(Formula(text), inputs_, {}, reduction, axes, options);
+  // "let a = …; f" becomes "let a = …; let x = f; text".
+  std::string whole = formula_->to_string();
+  const std::size_t named = whole.rfind(';');
+  whole.insert(named == std::string::npos ? 0 : named + 1, " let x = ");
+  return axis_reduction(Formula(fmt::format("{}; {}", whole, text), math_), inputs_, parameters_, reduction, axes, options);
+}
+
+Values AxesInput::count(const Axes& axes, const Options& options) const {
+  const std::uint8_t one = 1;  // at all positions
+  return axis_reduction(Array(&one, Shape(shape_), DType::uint8, Strides(std::vector<std::int64_t>(shape_.size(), 0))), AxisReduction::sum,
+                        axes, {.device = Device::open("cpu"), .tuning = options.tuning});
+}
+
+std::vector<Values> AxesInput::reduce(const Operator& op, const Axes& axes, const Options& options) const {
+  return formula_ ? samesum::reduce(*formula_, inputs_, parameters_, op, axes, options) : samesum::reduce(array(), op, axes, options);
+}
+
+void AxesInput::check_unchanged() const {
+  for (const Elements& file : files_) file.check_unchanged();
+}
+
+}  // namespace samesum::cli

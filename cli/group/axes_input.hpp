@@ -1,0 +1,51 @@
+// What commands reduce along axes: the array of one file, or what --map gives at each position of several.
+#pragma once
+
+#include "input/elements.hpp"
+#include "input/input.hpp"
+
+#include <samesum/axes.hpp>
+#include <samesum/axes_formula.hpp>
+#include <samesum/formula.hpp>
+#include <samesum/operator.hpp>
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace samesum::cli {
+
+class AxesInput {
+ public:
+  /// `complex`: complex numbers are taken, too, for operators. @throws Error (usage) where there is no one file or no formula of the files.
+  AxesInput(const Input& input, const std::string& option, bool complex = false);
+
+  const std::vector<std::uint64_t>& shape() const noexcept { return shape_; }  ///< of all positions
+  std::uint64_t bytes() const noexcept { return bytes_; }                      ///< of all files' elements
+  bool complex() const noexcept { return complex_; }
+  /// The elements of the one file. Requires that there is no formula.
+  Array array() const { return inputs_.front().array; }
+  bool has_formula() const noexcept { return formula_.has_value(); }
+
+  Values reduce(AxisReduction reduction, const Axes& axes, const Options& options) const;
+  /// The same of what `text`, a formula of x, makes of each number.
+  Values reduce_of(const std::string& text, AxisReduction reduction, const Axes& axes, const Options& options) const;
+  /// How many there are, as uint64.
+  Values count(const Axes& axes, const Options& options) const;
+  std::vector<Values> reduce(const Operator& op, const Axes& axes, const Options& options) const;
+  void check_unchanged() const;
+
+ private:
+  std::deque<Elements> files_;
+  std::optional<Formula> formula_;
+  FormulaMath math_ = FormulaMath::native;
+  std::vector<FormulaInput> inputs_;
+  std::vector<FormulaParameter> parameters_;
+  std::vector<std::uint64_t> shape_;
+  std::uint64_t bytes_ = 0;
+  bool complex_ = false;
+};
+
+}  // namespace samesum::cli
