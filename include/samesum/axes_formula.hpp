@@ -19,7 +19,8 @@ namespace samesum SAMESUM_EXPORT {
 
 /// The elements along `axes`, reduced by an operator: for each position along the other axes what reduce() gives for these elements alone,
 /// in C order of the axes that are reduced; the same bits. One array for each component of the operator, or of what Operator::finish gives.
-/// On the CPU many results at once, vectorised over them, on all cores; an array on a device that runs kernels is copied to the host.
+/// On the CPU many results at once, vectorised over them, on all cores; an array on a device that runs kernels is reduced there, or
+/// comes to the host if its elements lie along too many axes, or cannot be converted without a check.
 /// @throws Error as reduce() and axis_reduction(): the message of one that has no answer names the position of the result.
 std::vector<Values> reduce(const Array& data, const Operator& op, const Axes& axes, const Options& options = {});
 /// The same into memory of the caller's, as axis_reduction() has it: an array for each component.

@@ -4,6 +4,7 @@
 #include "device/memory/run.hpp"
 #include "groups/axes_formula.hpp"
 #include "groups/trees.hpp"
+#include "groups/trees_device.hpp"
 
 #include <samesum/axes_formula.hpp>
 #include <samesum/error.hpp>
@@ -127,6 +128,8 @@ class HostCopies {
 // Results of components of one shape along axes, which go to `to`: from number `first` of all those of `shape` on.
 void reduce_part(const formula::Bound& bound, std::span<const Array> components, const Axes& axes, std::uint64_t first,
                  const std::vector<std::uint64_t>& shape, std::uint32_t threads, Results& to) {
+  const auto on_kernels = [](const Array& array) { return array.on_device() && array.buffer().device().info().has(Capability::kernels); };
+  if (std::ranges::all_of(components, on_kernels) && roots_on_device(bound, components, axes, to.from(first))) return;
   const HostCopies here(components);
   if (!roots_along(bound, here.arrays(), axes, threads, to.from(first))) fail(bound, here.arrays(), axes, first, shape, threads);
 }

@@ -11,6 +11,7 @@
 #include "formula/operator/operator_plan.hpp"
 #include "groups/axes_device.hpp"
 #include "groups/index/device/group_device.hpp"
+#include "groups/trees_device.hpp"
 #include "histogram/histogram_device.hpp"
 #include "histogram/nd/cells_device.hpp"
 #include "histogram/nd/tiles.hpp"
@@ -327,6 +328,10 @@ void build_formulas(device::Device& device) {
   const auto some = std::span(leaves).last(leaf.inputs.size());
   device::build(device, formula::tree_source(leaf, some, std::vector<bool>(some.size(), true), bound.program(), bound.types(), {256, 2, 4}),
                 "tree");
+  // Along axes, of elements and of states.
+  const DType apart[] = {DType::float16, DType::float64};
+  device::build(device, groups::level_source(bound, apart), "tree_level");
+  device::build(device, groups::level_source(bound, {}), "tree_level");
   // Of plans.
   Operator finished = op;
   finished.finish = Formula("(a[0]/2, a[1], a[0] > a[1])");
