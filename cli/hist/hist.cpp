@@ -310,18 +310,21 @@ int run(Output& out, const HistOptions& options) {
       refuse("--compare and --weights are for numbers, not for images");
     if (!image.empty()) return run_image(out, options, image);
   }
-  if (options.by_channel || options.alpha || !options.tiles.empty() || options.page != 0 || options.selection.wanted()) {
-    refuse(fmt::format(
-        "{}: --by-channel, --alpha, --tiles, --page, --region and --mask are for images, and this is no PNG, JPEG or TIFF image",
-        shown_name(path)));
+  if (options.by_channel || options.alpha || options.page != 0) {
+    refuse(fmt::format("{}: --by-channel, --alpha and --page are for images, and this is no PNG, JPEG or TIFF image", shown_name(path)));
   }
+  const bool of_matrix = !options.tile.empty() || !options.tiles.empty() || options.selection.wanted();
   if (options.weighted()) {
-    if (!options.tile.empty() || !options.compare.empty() || !options.input.map.empty() || !options.input.nodata.empty()) {
-      refuse("--weights goes with numbers as they are: --tile, --compare, --map and --nodata cannot be used with it");
+    if (of_matrix || !options.compare.empty() || !options.input.map.empty() || !options.input.nodata.empty()) {
+      refuse(
+          "--weights goes with numbers as they are: --tile, --tiles, --region, --mask, --compare, --map and --nodata cannot be used with "
+          "it");
     }
     return run_weighted(out, options, {options.input}, {options});
   }
-  if (!options.tile.empty()) return run_tiles(out, options);
+  if (of_matrix && !options.compare.empty())
+    refuse("--compare is for all numbers: --tile, --tiles, --region and --mask cannot be used with it");
+  if (of_matrix) return run_matrix(out, options);
   return options.compare.empty() ? run_numbers(out, options) : run_compare(out, options);
 }
 
@@ -346,7 +349,7 @@ void add_hist(CLI::App& program, Action& action) {
   add_map(*command, options->input);
   command->add_flag("--by-channel", options->by_channel, "of an image: a histogram of each channel");
   command->add_flag("--alpha", options->alpha, "of an image: count the alpha channel, too");
-  command->add_option("--tiles", options->tiles, "of an image: a histogram of each tile of a grid")->option_text("COLUMNSxROWS");
+  command->add_option("--tiles", options->tiles, "of an image or matrix: a histogram of each tile of a grid")->option_text("COLUMNSxROWS");
   command->add_option("--tile", options->tile, "of an image or matrix: a histogram of each tile of a size")->type_name("HxW");
   add_selection(*command, options->selection);
   command->add_option("--page", options->page, "of a TIFF: one of its pages (default all)")
@@ -379,6 +382,7 @@ void add_hist(CLI::App& program, Action& action) {
   samesum hist photo.jpg --by-channel --plot photo.svg
   samesum hist photo.png --tiles 4x3 --json
   samesum hist image.npy --tile 16x16 --bins 10 --csv
+  samesum hist image.npy --region 20x10+4+5 --bins 10
   samesum hist photo.png --region 20x10+4+5 --mask mask.png
   samesum hist book.txt --letters 4      # a-d, e-h, ... as in the textbook
   seq 100 | samesum hist - --bins 5 --csv

@@ -179,6 +179,18 @@ void parse_tiles(const std::string& tiles, ImageTiles& how) {
 
 }  // namespace
 
+ImageTiles tiles_of(const HistOptions& options) {
+  ImageTiles how;
+  how.alpha = options.alpha;
+  if (!options.tiles.empty()) parse_tiles(options.tiles, how);
+  if (!options.tile.empty()) {
+    const std::vector<std::uint64_t> size = parse_tile(options.tile);
+    how.tile_height = size[0];
+    how.tile_width = size[1];
+  }
+  return how;
+}
+
 int run_hist_image(Output& out, const HistOptions& options, const std::string& path, const std::string& name) {
   Pages pages(options, path, name);
   // Rows are counted during decoding if the CPU counts, and if the bins are known before the whole image is.
@@ -204,14 +216,7 @@ int run_hist_image(Output& out, const HistOptions& options, const std::string& p
     return range;
   };
   const Bins bins = make_bins(options, image.type, find_range);
-  ImageTiles how;
-  how.alpha = options.alpha;
-  if (!options.tiles.empty()) parse_tiles(options.tiles, how);
-  if (!options.tile.empty()) {
-    const std::vector<std::uint64_t> size = parse_tile(options.tile);
-    how.tile_height = size[0];
-    how.tile_width = size[1];
-  }
+  const ImageTiles how = tiles_of(options);
   Report report;
   const Device device = choose_device(options.device, image.view().bytes());
   std::vector<ImagePart> parts;

@@ -63,8 +63,10 @@ std::optional<Range> joined(std::optional<Range> a, std::optional<Range> b);
 
 /// --tile: the height and the width. @throws Error (usage) for anything else.
 std::vector<std::uint64_t> parse_tile(const std::string& text);
-/// The histograms of the tiles of a matrix.
-int run_tiles(Output& out, const HistOptions& options);
+/// --tile and --tiles, of an image.
+ImageTiles tiles_of(const HistOptions& options);
+/// The histograms of a matrix as of an image: of its tiles, of a part of it.
+int run_matrix(Output& out, const HistOptions& options);
 
 /// Sums of weights for the bins of each coordinate, made as `how` says: one or two of them.
 int run_weighted(Output& out, const HistOptions& options, const std::vector<Input>& coordinates, const std::vector<HistOptions>& how);

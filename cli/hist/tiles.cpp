@@ -1,13 +1,14 @@
-// samesum hist MATRIX --tile 16x16
+// samesum hist MATRIX --tile 16x16, --tiles 4x3, --region 20x10+4+5, --mask mask.npy: a matrix is an image of one channel.
 #include "command.hpp"
 #include "group/axes.hpp"
 #include "hist/options.hpp"
 #include "input/elements.hpp"
 
 #include <samesum/error.hpp>
-#include <samesum/tiles.hpp>
+#include <samesum/image.hpp>
 
-#include <algorithm>
+#include <utility>
+#include <vector>
 
 namespace samesum::cli {
 
@@ -17,32 +18,29 @@ std::vector<std::uint64_t> parse_tile(const std::string& text) {
   return size;
 }
 
-int run_tiles(Output& out, const HistOptions& options) {
-  const std::vector<std::uint64_t> tile = parse_tile(options.tile);
+int run_matrix(Output& out, const HistOptions& options) {
   if (options.input.files.size() != 1 || !options.input.map.empty() || !options.input.nodata.empty()) {
-    throw Error(ErrorKind::usage, "--tile takes one matrix as it is: leave out further files, --map and --nodata");
+    throw Error(ErrorKind::usage,
+                "--tile, --tiles, --region and --mask take one matrix as it is: leave out further files, --map and --nodata");
   }
   const std::string& file = options.input.files.front();
   const Elements elements(file, options.input.options());
-  const std::vector<std::uint64_t> shape = elements.shape();
-  if (shape.size() != 2) {
-    throw Error(ErrorKind::usage, fmt::format("{}: --tile takes a matrix or an image, and this array has {}", shown_name(file),
-                                              counted(shape.size(), "axis")));
+  const Image whole = matrix_as_image(elements);
+  if (whole.width == 0 || whole.height == 0) {
+    throw Error(ErrorKind::usage, fmt::format("{}: a matrix without elements has no tiles", shown_name(file)));
   }
-  const Array matrix = elements.view().reshaped(Shape(shape));
-  const Bins bins = make_bins(options, matrix.type(), [&] { return range_of(matrix); });
-  const Device device = choose_device(options.device, matrix.bytes());
+  const Image image = options.selection.of(whole);
+  const Bins bins = make_bins(options, image.type, [&] { return range_of(image.view()); });
+  const Device device = choose_device(options.device, image.view().bytes());
   Report report;
-  const TileHistograms found = tile_histograms(matrix, bins, Tile(tile), {.device = device, .report = &report, .tuning = options.tuning});
+  std::vector<ImagePart> parts = histogram(image, bins, tiles_of(options), {.device = device, .report = &report, .tuning = options.tuning});
   elements.check_unchanged();
   std::vector<Chart> charts;
-  for (std::uint64_t i = 0; i < found.size(); ++i) {
-    const std::uint64_t y = i / found.shape()[1] * tile[0], x = i % found.shape()[1] * tile[1];
-    Chart chart{shown_name(file), x, y, std::min(tile[1], shape[1] - x), std::min(tile[0], shape[0] - y), {}, 0};
-    chart.series.push_back({"", found.histogram(i)});
+  for (ImagePart& part : parts) {
+    Chart chart{shown_name(file), part.x, part.y, part.width, part.height, {}, 0};
+    chart.series.push_back({"", std::move(part.channels[0])});
     charts.push_back(std::move(chart));
   }
-  if (charts.empty()) throw Error(ErrorKind::usage, fmt::format("{}: a matrix without elements has no tiles", shown_name(file)));
   print_charts(out, options, charts, report, elements.format());
   return kExitOk;
 }

@@ -1,5 +1,7 @@
 #include "input/image_input.hpp"
 
+#include "output/number.hpp"
+
 #include <samesum/error.hpp>
 
 #include <fmt/format.h>
@@ -48,9 +50,26 @@ class Channel final : public Source {
 
 }  // namespace
 
+Image matrix_as_image(const Elements& elements) {
+  const std::vector<std::uint64_t> shape = elements.shape();
+  if (shape.size() != 2) {
+    throw Error(ErrorKind::usage, fmt::format("{}: tiles, regions and masks are those of a matrix or an image, and this array has {}",
+                                              shown_name(elements.name()), counted(shape.size(), "axis")));
+  }
+  const Array all = elements.view();
+  return {shape[1],
+          shape[0],
+          1,
+          all.type(),
+          std::shared_ptr<const void>(std::shared_ptr<const void>(), all.data()),
+          std::string(elements.format())};
+}
+
 Image ImageSelection::of(const Image& image) const {
+  std::optional<Elements> mask_matrix;
   std::optional<Image> mask_image;
-  if (!mask.empty()) mask_image = load_image(mask);
+  if (!mask.empty() && is_image(mask)) mask_image = load_image(mask);
+  if (!mask.empty() && !mask_image) mask_image = matrix_as_image(mask_matrix.emplace(mask));
   if (mask_image && (mask_image->width != image.width || mask_image->height != image.height)) {
     throw Error(ErrorKind::usage, fmt::format("{}: a mask of {} x {} pixels for an image of {} x {}: they are equally large", mask,
                                               mask_image->width, mask_image->height, image.width, image.height));
@@ -62,8 +81,8 @@ Image ImageSelection::of(const Image& image) const {
 }
 
 void add_selection(CLI::App& command, ImageSelection& selection) {
-  command.add_option("--region", selection.region, "of an image: a rectangle of it, 640x480+10+20")->type_name("WxH+X+Y");
-  command.add_option("--mask", selection.mask, "of an image: the pixels where another one is not 0")->type_name("IMAGE");
+  command.add_option("--region", selection.region, "of an image or matrix: a rectangle of it, 640x480+10+20")->type_name("WxH+X+Y");
+  command.add_option("--mask", selection.mask, "of an image or matrix: the pixels where another one is not 0")->type_name("IMAGE");
 }
 
 std::vector<NamedSource> channels_of(const std::string& file, const ImageSelection& selection) {

@@ -1,6 +1,7 @@
 // Images as inputs: regions, masks, channels.
 #pragma once
 
+#include "input/elements.hpp"
 #include "input/input.hpp"
 
 #include <samesum/image.hpp>
@@ -16,7 +17,7 @@ namespace samesum::cli {
 /// Which pixels of an image are taken.
 struct ImageSelection {
   std::string region;  ///< "WxH+X+Y"; empty: all
-  std::string mask;    ///< an image file: the pixels where it is not 0
+  std::string mask;    ///< an image or a matrix: the pixels where it is not 0
 
   bool wanted() const noexcept { return !region.empty() || !mask.empty(); }
   /// These pixels: with a mask as one row. @throws Error (usage) where they do not go with the image.
@@ -24,6 +25,9 @@ struct ImageSelection {
 };
 /// Adds --region and --mask.
 void add_selection(CLI::App& command, ImageSelection& selection);
+
+/// The elements of a matrix as an image of one channel, which is valid while these are. @throws Error (usage) for other than two axes.
+Image matrix_as_image(const Elements& elements);
 
 /// Each channel of an image file but alpha, as an input named by file and channel.
 std::vector<NamedSource> channels_of(const std::string& file, const ImageSelection& selection);

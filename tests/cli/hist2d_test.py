@@ -256,7 +256,37 @@ class Parts(Case):
         self.refuse("hist", "photo.png", "--region", "7x9+25+4")
         self.write("none.png", png(numpy.zeros_like(pixels)))
         self.assertIn("no pixel", self.refuse("sum", "photo.png", "--mask", "none.png"))
-        self.assertIn("for images", self.refuse("hist", self.array("x.npy", [1.0]), "--region", "1x1+0+0"))
+        self.assertIn("a matrix or an image", self.refuse("hist", self.array("x.npy", [1.0]), "--region", "1x1+0+0"))
+        self.assertIn("for images", self.refuse("hist", self.array("x.npy", [1.0]), "--alpha"))
+
+    def test_parts_of_a_matrix(self):
+        matrix = numpy.random.default_rng(8).integers(-100, 100, (30, 41)).astype(numpy.int16)
+        chosen = matrix % 3 == 1
+        numpy.save(self.path("m.npy"), matrix)
+        numpy.save(self.path("chosen.npy"), chosen.astype(numpy.float32) * -0.5)
+        how = "--range", "-100", "100", "--bins", "20"
+
+        def counts(*options):
+            return self.json("hist", "m.npy", *how, *options)["channels"][0]["counts"]
+
+        def expected(part):
+            return numpy.histogram(part, 20, (-100, 100))[0].tolist()
+
+        self.assertEqual(counts("--region", "7x9+20+4"), expected(matrix[4:13, 20:27]))
+        self.assertEqual(counts("--mask", "chosen.npy"), expected(matrix[chosen]))
+        self.assertEqual(counts("--mask", "chosen.npy", "--region", "7x9+20+4"), expected(matrix[4:13, 20:27][chosen[4:13, 20:27]]))
+        tiles = self.json("hist", "m.npy", *how, "--tiles", "4x3")["tiles"]
+        self.assertEqual(len(tiles), 12)
+        for tile in tiles:
+            y, x = tile["y"], tile["x"]
+            self.assertEqual(tile["channels"][0]["counts"], expected(matrix[y:y + tile["height"], x:x + tile["width"]]))
+        self.assertEqual(sum(tile["width"] * tile["height"] for tile in tiles), matrix.size)
+        small = self.json("hist", "m.npy", *how, "--region", "20x10+1+2", "--tile", "6x9")["tiles"]
+        self.assertEqual(small[0]["channels"][0]["counts"], expected(matrix[2:8, 1:10]))
+        self.assertEqual([small[-1]["height"], small[-1]["width"]], [4, 2])
+        numpy.save(self.path("other.npy"), chosen[1:])
+        self.assertIn("equally large", self.refuse("hist", "m.npy", "--mask", "other.npy"))
+        self.assertIn("--compare", self.refuse("hist", "m.npy", "--region", "7x9+20+4", "--compare", "m.npy"))
 
 
 if __name__ == "__main__":
