@@ -53,7 +53,7 @@ std::uint64_t available_memory(const std::string& root) {
   for (std::string line; std::getline(groups, line);) {
     const std::size_t first = line.find(':'), second = line.find(":/", first + 1);
     if (first == std::string::npos || second == std::string::npos) continue;
-    const std::string controllers = "," + line.substr(first + 1, second - first - 1) + ",", group = line.substr(second + 1);
+    const std::string controllers = ',' + line.substr(first + 1, second - first - 1) + ',', group = line.substr(second + 1);
     if (controllers == ",,") least = std::min(least, least_limit(root + "/sys/fs/cgroup", group, "memory.max"));
     if (controllers.find(",memory,") != std::string::npos) {
       least = std::min(least, least_limit(root + "/sys/fs/cgroup/memory", group, "memory.limit_in_bytes"));

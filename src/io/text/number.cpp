@@ -70,7 +70,7 @@ std::optional<std::string> in_c_form(std::string_view word, const NumberRules& r
   std::string text(word);
   if (rules.thousands == ' ') {  // also no-break and thin spaces: U+00A0, U+202F, U+2009
     for (const std::string_view space : {"\xc2\xa0", "\xe2\x80\xaf", "\xe2\x80\x89"}) {
-      for (std::size_t at = 0; (at = text.find(space, at)) != std::string::npos;) text.replace(at, space.size(), " ");
+      for (std::size_t at = 0; (at = text.find(space, at)) != std::string::npos;) text.replace(at, space.size(), 1, ' ');
     }
   }
   std::string result;
