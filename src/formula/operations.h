@@ -133,11 +133,6 @@ FN long divide_narrow_i64(long a, uint b, uint reciprocal, uint shift) {
 // The greatest common divisor: one remainder, which brings numbers of unequal length together, then binary steps (J. Stein, 1967), of which
 // each takes all factors of 2 at once. Where elements are folded, one number is soon 1 or 0: the rest is a function of its own, so that
 // compilers do not repeat it in loops that are unrolled.
-#if defined(__CUDACC__)
-#define SELDOM [[maybe_unused]] static __device__ __noinline__
-#else
-#define SELDOM FN
-#endif
 // Of numbers that are not 0, least at most other. trailing() counts the zeros below the lowest 1.
 #define GREATEST_COMMON_DIVISOR(type, trailing)     \
   other %= least;                                   \

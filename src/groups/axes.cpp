@@ -151,6 +151,9 @@ void reduce_each(const AxisProblem& problem, AxisReduction reduction, const Opti
   if (error) std::rethrow_exception(error);
 }
 
+// Whether a result says where an element stands.
+bool has_positions(AxisReduction reduction) { return reduction == AxisReduction::argmin || reduction == AxisReduction::argmax; }
+
 bool in_one_pass(AxisReduction reduction) { return reduction == AxisReduction::sum || reduction == AxisReduction::mean; }
 
 // Of an array in host memory.
@@ -160,10 +163,10 @@ void reduce_host(const AxisProblem& problem, AxisReduction reduction, const Opti
   const bool few = problem.results < 16 && problem.each * size_of(problem.data.type()) > (std::uint64_t{8} << 20) &&
                    !problem.kept.empty() && problem.reduced.size() == 1 &&
                    problem.reduced[0].stride == static_cast<std::int64_t>(size_of(problem.data.type()));
-  if (!in_one_pass(reduction) || problem.each == 0 || problem.kept.empty() || few) {
+  if (!reduces_on_cpu(reduction, problem.data.type(), problem.each) || problem.each == 0 || problem.kept.empty() || few) {
     return reduce_each(problem, reduction, options, problem.results, all, type, to);
   }
-  const std::vector<std::uint64_t> pending = reduce_cpu(problem, reduction == AxisReduction::mean, options.nan, options.tuning.threads, to);
+  const std::vector<std::uint64_t> pending = reduce_cpu(problem, reduction, options.nan, options.tuning.threads, to);
   if (!pending.empty())
     reduce_each(
         problem, reduction, options, pending.size(), [&](std::uint64_t i) { return pending[i]; }, type, to);
@@ -229,7 +232,7 @@ Values copied_to_host(const Array& data) {
   return copy;
 }
 
-AxisProblem::AxisProblem(const Array& array, const Axes& axes) : data(array) {
+AxisProblem::AxisProblem(const Array& array, const Axes& axes, bool ordered) : data(array) {
   const std::vector<bool> is_reduced = reduced_axes(array, axes);
   std::vector<std::uint64_t> kept_shape;
   std::vector<std::int64_t> kept_strides;
@@ -252,7 +255,7 @@ AxisProblem::AxisProblem(const Array& array, const Axes& axes) : data(array) {
   };
   std::int64_t none = 0;
   kept = simplified(kept_shape, kept_strides, core::Order::index, none);
-  reduced = simplified(reduced_shape, reduced_strides, core::Order::memory, first);
+  reduced = simplified(reduced_shape, reduced_strides, ordered ? core::Order::index : core::Order::memory, first);
 }
 
 std::int64_t AxisProblem::offset_of(std::uint64_t index) const noexcept {
@@ -362,7 +365,8 @@ void axis_reduction(const Array& data, AxisReduction reduction, const Axes& axes
     Options on_cpu = options;
     on_cpu.device.reset();
     Values results(type, problem.shape);
-    groups::reduce_host(groups::AxisProblem(copy.array(), axes), reduction, on_cpu, type, static_cast<std::byte*>(results.data()));
+    groups::reduce_host(groups::AxisProblem(copy.array(), axes, groups::has_positions(reduction)), reduction, on_cpu, type,
+                        static_cast<std::byte*>(results.data()));
     return groups::copy_to(to, static_cast<const std::byte*>(results.data()));
   }
   if (options.device && options.device->info().has(Capability::kernels) && !data.on_device() && groups::in_one_pass(reduction) &&
@@ -371,7 +375,7 @@ void axis_reduction(const Array& data, AxisReduction reduction, const Axes& axes
     return axis_reduction(uploaded, reduction, axes, to, options);
   }
   const Array there = data.on_device() ? device::on_host(data) : data;
-  const groups::AxisProblem host(there, axes);
+  const groups::AxisProblem host(there, axes, groups::has_positions(reduction));
   Options on_cpu = options;
   if (data.on_device()) on_cpu.device.reset();
   if (!to.on_device() && to.contiguous()) {

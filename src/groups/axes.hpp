@@ -18,7 +18,8 @@ namespace samesum::groups {
 
 /// The results are numbered in C order along `kept`; each is that of the elements along `reduced`, in any order.
 struct AxisProblem {
-  AxisProblem(const Array& data, const Axes& axes);
+  /// `ordered`: loops along the reduced axes follow the order of their indices; else that of memory.
+  AxisProblem(const Array& data, const Axes& axes, bool ordered = false);
 
   /// The distance in bytes from the first element of the array to the first of result `index`.
   std::int64_t offset_of(std::uint64_t index) const noexcept;
@@ -34,11 +35,15 @@ struct AxisProblem {
   std::vector<std::int64_t> reduced_strides;
 };
 
-/// Writes sums, or means, to `results`: of floats as doubles, of integers as int64 or uint64 (means as doubles). Returns the indices of the
-/// results that cannot be computed in this way, ascending. The array is in host memory.
-std::vector<std::uint64_t> reduce_cpu(const AxisProblem& problem, bool mean, NanPolicy nan, std::uint32_t threads, void* results);
+/// Whether reduce_cpu() computes this of `each` elements a result.
+bool reduces_on_cpu(AxisReduction what, DType type, std::uint64_t each) noexcept;
 
-/// The same of an array on a device that runs kernels and has float64, into memory of that device, from byte `offset` on, a multiple of 8.
+/// Writes the results, of result_type(), to `results`, in one pass over the elements. Returns the indices of the results that cannot be
+/// computed in this way, ascending. The array is in host memory; for positions its problem is ordered.
+std::vector<std::uint64_t> reduce_cpu(const AxisProblem& problem, AxisReduction what, NanPolicy nan, std::uint32_t threads, void* results);
+
+/// The same of sums, or means, of an array on a device that runs kernels and has float64, into memory of that device, from byte `offset`
+/// on, a multiple of 8.
 std::vector<std::uint64_t> reduce_on_device(const AxisProblem& problem, bool mean, NanPolicy nan, const device::Memory& results,
                                             std::uint64_t offset);
 

@@ -31,12 +31,28 @@ FN void deposit_product(double a, double b, GLOBAL exact_ulong* words) {
   if (error != 0) exact_sum_deposit(error, words, EXACT_SUM_FLOAT64);
 }
 
+// Both in registers, at three levels: the sum; the errors of its additions and of the products; the errors of that. Two levels, which are enough
+// for most sums of doubles, hold few sums of products, which have twice as many bits. What would round in the third goes to the words.
 FN ExactSum add_term(ExactSum sum, REAL a, REAL b, GLOBAL exact_ulong* words) {
   const double product = a * b, size = product < 0 ? -product : product;
   if (size > 0x1p-960 && size < 0x1p1020) {
+    const ExactExpansion terms = sum.terms;
     const double error = fused(a, b, -product);
-    sum = exact_sum_add(sum, product, words, EXACT_SUM_FLOAT64);
-    return error != 0 ? exact_sum_add(sum, error, words, EXACT_SUM_FLOAT64) : sum;
+    const double s = terms.s + product, of_s = exact_error_of_sum(terms.s, product, s);
+    const double more = terms.e + of_s, of_more = exact_error_of_sum(terms.e, of_s, more);
+    const double e = more + error, of_e = exact_error_of_sum(more, error, e);
+    const double rest = terms.f + of_more, f = rest + of_e;
+    if (exact_adds_exactly(terms.f, of_more, rest) && exact_adds_exactly(rest, of_e, f)) {
+      sum.terms.s = s;
+      sum.terms.e = e;
+      sum.terms.f = f;
+      sum.any = 1;
+    } else {
+      exact_sum_deposit(product, words, EXACT_SUM_FLOAT64);
+      if (error != 0) exact_sum_deposit(error, words, EXACT_SUM_FLOAT64);
+      sum.left = 1;
+    }
+    return sum;
   }
   // Zeros, and NaNs and infinities of a factor; what is small; what is great, or infinite only as a double.
   if (a == 0 || b == 0 || !(a - a == 0) || !(b - b == 0)) {

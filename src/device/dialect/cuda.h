@@ -7,6 +7,7 @@ static_assert(sizeof(long) == 8, "the dialect's long has 64 bits");
 
 #define KERNEL extern "C" __global__
 #define FN [[maybe_unused]] static __device__ __forceinline__
+#define SELDOM [[maybe_unused]] static __device__ __noinline__  // a function that is called seldom: its registers are not reserved elsewhere
 #define GLOBAL
 #define LOCAL
 #define LOCAL_VAR __shared__

@@ -270,7 +270,6 @@ void canonical(Scalar type, void* values, std::size_t count) {
 #undef FAULT_MODULUS
 #undef LEAST_I64
 #undef GREATEST_COMMON_DIVISOR
-#undef SELDOM
 
 }  // namespace HWY_NAMESPACE
 }  // namespace samesum::formula

@@ -1,11 +1,13 @@
-// Sums and means along axes on the CPU: which elements go to which results, and threads.
+// Reductions along axes on the CPU: which elements go to which results, and threads.
 #include "groups/axes.hpp"
 #include "core/chunks.hpp"
 #include "core/visit.hpp"
-#include "groups/cpu/axes_sums.hpp"
+#include "groups/cpu/axes_extremes.hpp"
+#include "groups/cpu/axes_moments.hpp"
 
 #include <algorithm>
 #include <mutex>
+#include <type_traits>
 #include <vector>
 
 namespace samesum::groups {
@@ -16,10 +18,10 @@ constexpr std::uint64_t kNumbersAtOnce = std::uint64_t{1} << 16, kRowsAtOnce = 6
 template <class Sums>
 class Reducer {
  public:
-  Reducer(const AxisProblem& problem, bool mean, NanPolicy nan, std::uint32_t threads, void* results)
+  Reducer(const AxisProblem& problem, const AxisWork& work, std::uint32_t threads, void* results)
       : problem_(problem),
-        mean_(mean),
-        skip_(nan == NanPolicy::skip),
+        work_(work),
+        result_bytes_(size_of(result_type(work.what, work.type))),
         results_(static_cast<std::byte*>(results)),
         base_(static_cast<const std::byte*>(problem.data.data()) + problem.first),
         lanes_(problem.kept.back()),
@@ -28,10 +30,9 @@ class Reducer {
     // Short runs are taken of many results at once too: vectors of them are filled with one element of each.
     const auto size = [](std::int64_t stride) { return stride < 0 ? -stride : stride; };
     const bool neighbours = size(lanes_.stride) < size(steps_.stride);
-    by_rows_ = neighbours ||
-               (steps_.extent < (problem.data.type() == DType::float64 ? kShortRunOfDoubles : kShortRun) && lanes_.extent >= kLanesApart);
+    by_rows_ = neighbours || (steps_.extent < Sums::short_run(work) && lanes_.extent >= kLanesApart);
     most_lanes_ = neighbours ? kLanes : kLanesApart;
-    direct_ = problem.reduced.size() <= 1 && Sums::takes(problem.data.type(), skip_, problem.each, lanes_, steps_) &&
+    direct_ = problem.reduced.size() <= 1 && Sums::takes(work, problem.each, lanes_, steps_) &&
               reinterpret_cast<std::uintptr_t>(results) % sizeof(double) == 0;
   }
 
@@ -50,7 +51,7 @@ class Reducer {
     const std::uint64_t wanted = threads_ == 1 ? 1 : (8 * threads_ + outer * blocks - 1) / (outer * blocks);
     const std::uint64_t cuts = std::clamp<std::uint64_t>(wanted, 1, std::max<std::uint64_t>(cut.extent / 64, 1));
     if (cuts == 1) {
-      std::vector<Sums> sums(threads_, Sums(problem_.data.type(), skip_, block));
+      std::vector<Sums> sums(threads_, Sums(work_, block));
       const std::uint64_t chunk =
           std::max<std::uint64_t>(1, (std::uint64_t{1} << 18) / (block * problem_.each * size_of(problem_.data.type()) + 1));
       core::for_chunks(outer * blocks, threads_, chunk, [&](std::uint32_t task, std::uint64_t first, std::uint64_t count) {
@@ -62,7 +63,7 @@ class Reducer {
         }
       });
     } else {
-      std::vector<Sums> sums(outer * blocks * cuts, Sums(problem_.data.type(), skip_, block));
+      std::vector<Sums> sums(outer * blocks * cuts, Sums(work_, block));
       core::for_chunks(sums.size(), threads_, 1, [&](std::uint32_t, std::uint64_t first, std::uint64_t count) {
         for (std::uint64_t i = first; i < first + count; ++i) {
           const std::uint64_t of = i / cuts, begin = of % blocks * block, part = i % cuts;
@@ -92,14 +93,14 @@ class Reducer {
     const bool columns = lanes_.stride == static_cast<std::int64_t>(bytes), stream = 8 * problem_.results >= kStreamed;
     const std::uint64_t block = std::min(columns ? kLanes : std::clamp<std::uint64_t>(kBlock / each, 8, kLanes), inner);
     const std::uint64_t blocks = (inner + block - 1) / block;
-    std::vector<Sums> sums(threads_, Sums(problem_.data.type(), skip_, std::min<std::uint64_t>(block, most_lanes_)));
+    std::vector<Sums> sums(threads_, Sums(work_, std::min<std::uint64_t>(block, most_lanes_)));
     const std::uint64_t chunk = std::max<std::uint64_t>(1, (std::uint64_t{1} << 18) / (block * (each * bytes + 8)));
     core::for_chunks(problem_.results / inner * blocks, threads_, chunk, [&](std::uint32_t task, std::uint64_t first, std::uint64_t count) {
       for (std::uint64_t i = first; i < first + count; ++i) {
         const std::uint64_t outer = i / blocks, begin = i % blocks * block, lanes = std::min(block, inner - begin),
                             at = outer * inner + begin;
         const FewElements elements{base_ + problem_.offset_of(at), bytes == 8, columns, each, steps_.stride, lanes, lanes_.stride};
-        if (sums[task].results(elements, mean_, stream, results_ + 8 * at)) continue;
+        if (sums[task].results(elements, stream, results_ + 8 * at)) continue;
         for (std::uint64_t lane = 0; lane < lanes; lane += most_lanes_) {
           const std::uint64_t some = std::min(most_lanes_, lanes - lane);
           sums[task].clear(some);
@@ -113,39 +114,46 @@ class Reducer {
   void add(Sums& sums, std::uint64_t outer, std::uint64_t begin, std::uint64_t lanes, std::uint64_t from, std::uint64_t count) const {
     const std::byte* const base = base_ + problem_.offset_of(outer * lanes_.extent + begin);
     const std::size_t axes = problem_.reduced.size();
-    if (axes <= 1) return add_steps(sums, base + static_cast<std::int64_t>(from) * steps_.stride, lanes, count);
+    if (axes <= 1) return add_steps(sums, base + static_cast<std::int64_t>(from) * steps_.stride, lanes, count, from);
     std::vector<std::uint64_t> index(axes - 1, 0);
     for (index[0] = from; index[0] < from + count;) {
       const std::byte* at = base;
-      for (std::size_t i = 0; i < index.size(); ++i) at += static_cast<std::int64_t>(index[i]) * problem_.reduced[i].stride;
-      add_steps(sums, at, lanes, steps_.extent);
+      std::uint64_t position = 0;
+      for (std::size_t i = 0; i < index.size(); ++i) {
+        at += static_cast<std::int64_t>(index[i]) * problem_.reduced[i].stride;
+        position = position * problem_.reduced[i].extent + index[i];
+      }
+      add_steps(sums, at, lanes, steps_.extent, position * steps_.extent);
       std::size_t axis = index.size() - 1;
       while (++index[axis] == problem_.reduced[axis].extent && axis != 0) index[axis--] = 0;
     }
   }
-  void add_steps(Sums& sums, const std::byte* at, std::uint64_t lanes, std::uint64_t count) const {
+  void add_steps(Sums& sums, const std::byte* at, std::uint64_t lanes, std::uint64_t count, std::uint64_t position) const {
     if (!by_rows_) {
-      for (std::uint64_t lane = 0; lane < lanes; ++lane)
-        sums.add_run(at + static_cast<std::int64_t>(lane) * lanes_.stride, count, steps_.stride, lane);
+      for (std::uint64_t lane = 0; lane < lanes; ++lane) {
+        sums.add_run({at + static_cast<std::int64_t>(lane) * lanes_.stride, count, steps_.stride, 1, 0}, position, lane);
+      }
       return;
     }
     const std::uint64_t at_once = std::max(kNumbersAtOnce / lanes, kRowsAtOnce);
     for (std::uint64_t step = 0; step < count; step += at_once) {
-      sums.add_rows(at + static_cast<std::int64_t>(step) * steps_.stride, std::min(at_once, count - step), steps_.stride, lanes,
-                    lanes_.stride);
+      sums.add_rows(
+          {at + static_cast<std::int64_t>(step) * steps_.stride, std::min(at_once, count - step), steps_.stride, lanes, lanes_.stride},
+          position + step);
     }
   }
   void finish(Sums& sums, std::uint64_t first, std::uint64_t lanes) {
-    if (sums.finish_all(lanes, problem_.each, mean_, results_ + 8 * first)) return;
+    if (sums.finish_all(lanes, problem_.each, results_ + result_bytes_ * first)) return;
     for (std::uint64_t lane = 0; lane < lanes; ++lane) {
-      if (sums.finish(lane, problem_.each, mean_, results_ + 8 * (first + lane))) continue;
+      if (sums.finish(lane, problem_.each, results_ + result_bytes_ * (first + lane))) continue;
       const std::lock_guard lock(mutex_);
       remaining_.push_back(first + lane);
     }
   }
 
   const AxisProblem& problem_;
-  bool mean_, skip_;
+  AxisWork work_;
+  std::size_t result_bytes_;
   std::byte* results_;
   const std::byte* base_;
   core::Axis lanes_, steps_;
@@ -158,14 +166,23 @@ class Reducer {
 
 }  // namespace
 
-std::vector<std::uint64_t> reduce_cpu(const AxisProblem& problem, bool mean, NanPolicy nan, std::uint32_t threads, void* results) {
-  if (!is_integer(problem.data.type())) return Reducer<FloatSums>(problem, mean, nan, threads, results).run();
-  return core::visit(problem.data.type(), [&](auto element) {
+bool reduces_on_cpu(AxisReduction what, DType type, std::uint64_t each) noexcept {
+  const bool squares = AxisWork{what, type, false}.has_squares();
+  return !(squares && is_integer(type) && size_of(type) == 8) && each < std::uint64_t{1}
+                                                                            << 32;  // of which there are wide enough sums, and indices
+}
+
+std::vector<std::uint64_t> reduce_cpu(const AxisProblem& problem, AxisReduction what, NanPolicy nan, std::uint32_t threads, void* results) {
+  const AxisWork work{what, problem.data.type(), nan == NanPolicy::skip};
+  const auto run = [&]<class Sums>(std::type_identity<Sums>) { return Reducer<Sums>(problem, work, threads, results).run(); };
+  if (what == AxisReduction::count_nonzero) return run(std::type_identity<LaneCounts>());
+  return core::visit(work.type, [&](auto element) {
     using Element = decltype(element);
+    if (!work.has_numbers() && !work.has_squares()) return run(std::type_identity<LaneExtremes<Element>>());
     if constexpr (std::is_integral_v<Element>) {
-      return Reducer<IntegerSums<Element>>(problem, mean, nan, threads, results).run();
+      return run(std::type_identity<IntegerMoments<Element>>());
     } else {
-      return std::vector<std::uint64_t>();
+      return run(std::type_identity<FloatMoments>());
     }
   });
 }

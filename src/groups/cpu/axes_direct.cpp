@@ -108,9 +108,27 @@ HWY_INLINE V mean_of(V s, V e, V count, hn::Mask<D>& uncertain) {
   const V more = hn::Mul(left, hn::Set(d, 1 + 0x1p-40)), less = hn::Mul(left, hn::Set(d, 1 - 0x1p-40));
   const auto nearest = hn::And(hn::Eq(hn::Add(mean, more), mean), hn::Eq(hn::Add(mean, less), mean));
   const auto normal = hn::And(hn::Gt(size, hn::Set(d, 0x1p-900)), hn::Lt(size, hn::Set(d, 0x1p1000)));
-  const auto single = hn::Eq(e, hn::Zero(d));
-  uncertain = hn::Or(uncertain, hn::Not(hn::Or(hn::And(nearest, normal), single)));
+  const auto single = hn::Eq(e, hn::Zero(d)), known = hn::Or(hn::And(nearest, normal), single);
+  uncertain = hn::Or(uncertain, HWY_NATIVE_FMA ? hn::Not(known) : hn::Eq(e, e));
   return hn::IfThenElse(single, quotient, mean);
+}
+
+// Means of which mean_of() is not certain, one by one. False if this does not determine them.
+bool decide(V& means, V s, V e, hn::Mask<D> uncertain, double count) {
+  const D d;
+  double all[3][kWidth], wanted[kWidth];
+  hn::StoreU(means, d, all[0]);
+  hn::StoreU(s, d, all[1]);
+  hn::StoreU(e, d, all[2]);
+  hn::StoreU(hn::IfThenElseZero(uncertain, hn::Set(d, 1.0)), d, wanted);
+  for (std::size_t i = 0; i < hn::Lanes(d); ++i) {
+    if (wanted[i] == 0) continue;
+    const ROUNDED mean = moment(OF_MEAN, {all[1][i], all[2][i], -0.0, 0}, squares_zero(), count);
+    if (mean.certain == 0) return false;
+    all[0][i] = mean.value;
+  }
+  means = hn::LoadU(d, all[0]);
+  return true;
 }
 
 template <class Real>
@@ -138,7 +156,7 @@ bool sums(const FewElements& of, bool mean, bool stream, double* work, double* t
     }
   } else {
     const V zero = hn::Zero(d);
-    auto special = hn::Ne(zero, zero), uncertain = special;
+    auto special = hn::Ne(zero, zero);
     {
       Results results(to, stream);
       for (std::size_t i = 0; i < of.lanes; i += kWidth) {
@@ -147,11 +165,15 @@ bool sums(const FewElements& of, bool mean, bool stream, double* work, double* t
         special = hn::Or(special, special_here);
         // A zero's sign is that of the upper parts.
         V result = hn::IfThenElse(hn::Eq(lower, zero), upper, sum);
-        if (mean) result = mean_of(result, hn::IfThenZeroElse(special_here, error(upper, lower, sum)), count, uncertain);
+        if (mean) {
+          const V total = result, rest = hn::IfThenZeroElse(special_here, error(upper, lower, sum));
+          auto uncertain = hn::Ne(zero, zero);
+          result = mean_of(total, rest, count, uncertain);
+          if (!hn::AllFalse(d, uncertain) && !decide(result, total, rest, uncertain, static_cast<double>(of.count))) return false;
+        }
         results.put(i, result, of.lanes);
       }
     }
-    if (mean && !(HWY_NATIVE_FMA && hn::AllFalse(d, uncertain))) return false;
     if (hn::AllFalse(d, special)) return true;
     for (std::size_t i = 0; i < of.lanes; ++i) {
       if (!std::isnan(work[kLanes + i])) continue;

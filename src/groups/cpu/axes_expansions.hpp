@@ -48,6 +48,9 @@ struct Terms {
   void add_short_rows(const std::byte* from, bool skip, std::uint64_t count, std::size_t lanes, std::int64_t lane_stride) const;
   /// Adds `count` contiguous numbers to the first expansion.
   void add_run(const std::byte* from, bool wide, bool skip, std::uint64_t count) const;
+  /// The same as add_rows() and add_run() of the numbers' squares; rows whose lanes are neighbours.
+  void add_square_rows(const std::byte* from, bool wide, bool skip, std::uint64_t steps, std::int64_t apart, std::size_t lanes) const;
+  void add_square_run(const std::byte* from, bool wide, bool skip, std::uint64_t count) const;
   /// The means of `lanes` expansions that have one term at most. True if all have.
   bool means(std::size_t lanes, double count, double* to) const;
   /// Rounds `lanes` sums as expansion_rounded() does; those for which it gives no result become inexact. True if there are none of these.

@@ -1,4 +1,4 @@
-// The sums of neighbouring results along axes, on the CPU, for axes.cpp: of floats as expansions, of integers as integers.
+// The sums of floats of neighbouring results along axes, on the CPU, and those of their squares, as expansions.
 #pragma once
 
 #include "core/float_environment.hpp"
@@ -10,7 +10,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <limits>
 #include <type_traits>
 #include <vector>
 
@@ -20,10 +19,11 @@ inline constexpr std::size_t kLanesApart = 32;              ///< at once of lane
 inline constexpr std::uint64_t kShortRun = kDirectRow + 1;  ///< of floats: shorter runs are added for many results at once
 inline constexpr std::uint64_t kShortRunOfDoubles = 64;     ///< the same of doubles
 
-// Sums of floats, as expansions.
+// Sums of floats, or of their squares, as expansions.
 class FloatSums {
  public:
-  FloatSums(DType type, bool skip, std::size_t size) : type_(type), skip_(skip), terms_(3 * size, -0.0), lost_(size, 0.0), size_(size) {}
+  FloatSums(DType type, bool skip, std::size_t size, bool squares = false)
+      : type_(type), skip_(skip), squares_(squares), terms_(3 * size, -0.0), lost_(size, 0.0), size_(size) {}
 
   // Whether results() takes results whose elements lie like this.
   static bool takes(DType type, bool skip, std::uint64_t each, core::Axis lanes, core::Axis steps) {
@@ -40,6 +40,7 @@ class FloatSums {
 
   // Rows, lane by lane.
   void add_rows(const std::byte* from, std::uint64_t steps, std::int64_t apart, std::size_t lanes, std::int64_t lane_stride) {
+    if (squares_) return add_square_rows(from, steps, apart, lanes, lane_stride);
     const auto element = static_cast<std::int64_t>(size_of(type_));
     constexpr std::int64_t kReach = std::int64_t{1} << 24;  // of lanes that one vector gathers from, by indices of 32 bits
     if (type_ == DType::float32 && apart == element && lane_stride != element && steps < kShortRun) {
@@ -60,19 +61,27 @@ class FloatSums {
   }
   // A run of the elements of one result.
   void add_run(const std::byte* from, std::uint64_t count, std::int64_t stride, std::size_t lane) {
-    if (is_native() && stride == static_cast<std::int64_t>(size_of(type_))) {
-      return terms(lane).add_run(from, type_ == DType::float64, skip_, count);
-    }
+    const auto add = [&](const std::byte* run, bool wide, std::uint64_t size) {
+      squares_ ? terms(lane).add_square_run(run, wide, skip_, size) : terms(lane).add_run(run, wide, skip_, size);
+    };
+    if (is_native() && stride == static_cast<std::int64_t>(size_of(type_))) return add(from, type_ == DType::float64, count);
     with_copy([&](auto* copy) {
       for (std::uint64_t first = 0; first < count; first += kLanes) {
         const std::size_t part = std::min<std::uint64_t>(kLanes, count - first);
         gather(from + static_cast<std::int64_t>(first) * stride, part, stride, copy);
-        terms(lane).add_run(reinterpret_cast<const std::byte*>(copy), sizeof *copy == 8, skip_, part);
+        add(reinterpret_cast<const std::byte*>(copy), sizeof *copy == 8, part);
       }
     });
   }
   void merge(const FloatSums& other, std::size_t lanes) {
-    for (std::size_t i = 0; i < lanes; ++i) set(i, expansion_merge(at(i), other.at(i)));
+    for (std::size_t i = 0; i < lanes; ++i) {
+      if (squares_) {
+        const SQUARES sum = squares_merge(squares_at(i), other.squares_at(i));
+        terms_[i] = sum.s, terms_[size_ + i] = sum.e, terms_[2 * size_ + i] = sum.f, lost_[i] = sum.lost;
+      } else {
+        set(i, expansion_merge(at(i), other.at(i)));
+      }
+    }
   }
   void clear(std::size_t lanes) {
     for (std::size_t term = 0; term < 3; ++term) std::fill_n(terms_.begin() + static_cast<std::ptrdiff_t>(term * size_), lanes, -0.0);
@@ -84,23 +93,14 @@ class FloatSums {
     if (!mean) return terms(0).sums(lanes, reinterpret_cast<double*>(results));
     return terms(0).means(lanes, static_cast<double>(count), reinterpret_cast<double*>(results));
   }
-  // False if the expansion is not enough for the result.
-  bool finish(std::size_t lane, std::uint64_t count, bool mean, void* result) const {
-    EXPANSION x = at(lane);
-    if (x.inexact != 0) return false;
-    x = mean ? expansion_mean(x, static_cast<double>(count)) : expansion_rounded(x);
-    if (x.inexact != 0) return false;
-    if (skip_ && (mean || x.s == 0)) return false;  // the number of elements that are left is not known here
-    std::memcpy(result, &x.s, sizeof x.s);
-    return true;
-  }
+  SQUARES squares_at(std::size_t i) const { return {terms_[i], terms_[size_ + i], terms_[2 * size_ + i], lost_[i]}; }
+  EXPANSION at(std::size_t i) const { return {terms_[i], terms_[size_ + i], terms_[2 * size_ + i], lost_[i] != 0}; }
 
  private:
   bool is_native() const { return type_ == DType::float32 || type_ == DType::float64; }
   Terms terms(std::size_t lane) {
     return {terms_.data() + lane, terms_.data() + size_ + lane, terms_.data() + 2 * size_ + lane, lost_.data() + lane, &trying_};
   }
-  EXPANSION at(std::size_t i) const { return {terms_[i], terms_[size_ + i], terms_[2 * size_ + i], lost_[i] != 0}; }
   void set(std::size_t i, const EXPANSION& x) {
     terms_[i] = x.s;
     terms_[size_ + i] = x.e;
@@ -120,6 +120,29 @@ class FloatSums {
       const auto apart = static_cast<std::int64_t>(lanes * sizeof(double));
       terms(0).add_rows(reinterpret_cast<const std::byte*>(copy), true, skip_, part, apart, lanes, sizeof(double));
     }
+  }
+  // Lanes that are no neighbours, by way of a copy in which they are: some elements of each, one lane after the other.
+  void add_square_rows(const std::byte* from, std::uint64_t steps, std::int64_t apart, std::size_t lanes, std::int64_t lane_stride) {
+    if (is_native() && lane_stride == static_cast<std::int64_t>(size_of(type_))) {
+      return terms(0).add_square_rows(from, type_ == DType::float64, skip_, steps, apart, lanes);
+    }
+    with_copy([&](auto* copy) {
+      const std::uint64_t at_once = std::max<std::uint64_t>(kLanes / lanes, 1);
+      for (std::uint64_t first = 0; first < steps; first += at_once) {
+        const std::uint64_t part = std::min(at_once, steps - first);
+        core::visit(type_, [&](auto element) {
+          for (std::size_t lane = 0; lane < lanes; ++lane) {
+            const std::byte* const at = from + static_cast<std::int64_t>(lane) * lane_stride + static_cast<std::int64_t>(first) * apart;
+            for (std::uint64_t i = 0; i < part; ++i) {
+              std::memcpy(&element, at + static_cast<std::int64_t>(i) * apart, sizeof element);
+              copy[i * lanes + lane] = static_cast<std::remove_reference_t<decltype(*copy)>>(element);
+            }
+          }
+        });
+        const auto row = static_cast<std::int64_t>(lanes * sizeof *copy);
+        terms(0).add_square_rows(reinterpret_cast<const std::byte*>(copy), sizeof *copy == 8, skip_, part, row, lanes);
+      }
+    });
   }
   template <class Body>
   void with_copy(const Body& body) {
@@ -142,75 +165,10 @@ class FloatSums {
   }
 
   DType type_;
-  bool skip_;
+  bool skip_, squares_;
   std::vector<double> terms_, lost_, work_;
   std::size_t size_;
   Trying trying_;
-};
-
-// Sums of integers; of up to 32 bits none overflows 64, of less than 2^32 elements.
-template <class Element>
-class IntegerSums {
- public:
-  __extension__ using Wide = __int128;
-  using Sum = std::conditional_t<sizeof(Element) == 8, Wide, std::int64_t>;
-
-  IntegerSums(DType, bool, std::size_t size) : sums_(size) {}
-
-  static bool takes(DType, bool, std::uint64_t, core::Axis, core::Axis) { return false; }
-  bool results(const FewElements&, bool, bool, std::byte*) { return false; }
-
-  void add_rows(const std::byte* from, std::uint64_t steps, std::int64_t apart, std::size_t lanes, std::int64_t lane_stride) {
-    for (std::uint64_t step = 0; step < steps; ++step, from += apart) {
-      if (lane_stride == sizeof(Element)) {
-        for (std::size_t i = 0; i < lanes; ++i) sums_[i] += element(from + i * sizeof(Element));
-      } else {
-        for (std::size_t i = 0; i < lanes; ++i) sums_[i] += element(from + static_cast<std::int64_t>(i) * lane_stride);
-      }
-    }
-  }
-  void add_run(const std::byte* from, std::uint64_t count, std::int64_t stride, std::size_t lane) {
-    Sum sum = 0;
-    if (stride == sizeof(Element)) {
-      for (std::uint64_t i = 0; i < count; ++i) sum += element(from + i * sizeof(Element));
-    } else {
-      for (std::uint64_t i = 0; i < count; ++i) sum += element(from + static_cast<std::int64_t>(i) * stride);
-    }
-    sums_[lane] += sum;
-  }
-  void merge(const IntegerSums& other, std::size_t lanes) {
-    for (std::size_t i = 0; i < lanes; ++i) sums_[i] += other.sums_[i];
-  }
-  void clear(std::size_t lanes) { std::fill_n(sums_.begin(), lanes, Sum{0}); }
-  bool finish_all(std::size_t, std::uint64_t, bool, std::byte*) { return false; }
-  bool finish(std::size_t lane, std::uint64_t count, bool mean, void* result) const {
-    const Sum sum = sums_[lane];
-    if (sizeof(Sum) == 8 && count >> 31 != 0) return false;  // may have overflowed
-    if (mean) {
-      constexpr Sum kExact = Sum{1} << 53;
-      if (sum > kExact || sum < -kExact || count > std::uint64_t{1} << 53) return false;
-      const double value = static_cast<double>(sum) / static_cast<double>(count);
-      std::memcpy(result, &value, sizeof value);
-      return true;
-    }
-    using Result = std::conditional_t<std::is_signed_v<Element>, std::int64_t, std::uint64_t>;
-    if (sum < Sum{std::numeric_limits<Result>::min()} ||
-        (sizeof(Sum) == 16 && sum > static_cast<Sum>(std::numeric_limits<Result>::max()))) {
-      return false;
-    }
-    const auto value = static_cast<Result>(sum);
-    std::memcpy(result, &value, sizeof value);
-    return true;
-  }
-
- private:
-  static Element element(const std::byte* at) {
-    Element value;
-    std::memcpy(&value, at, sizeof value);
-    return value;
-  }
-
-  std::vector<Sum> sums_;
 };
 
 }  // namespace samesum::groups

@@ -1,0 +1,246 @@
+// Sums, means, variances and norms of neighbouring results along axes, on the CPU, for axes.cpp: sums of floats are expansions, those of
+// integers integers; moments.h rounds what is computed from them.
+#pragma once
+
+#include "groups/axes.hpp"
+#include "groups/cpu/axes_sums.hpp"
+#include "groups/expansion.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+#include <vector>
+
+namespace samesum::groups {
+
+/// What is computed of elements of which type; `skip` leaves NaNs out.
+struct AxisWork {
+  AxisReduction what;
+  DType type;
+  bool skip;
+
+  bool is_variance() const { return what == AxisReduction::variance || what == AxisReduction::standard_deviation; }
+  bool has_numbers() const { return what == AxisReduction::sum || what == AxisReduction::mean || is_variance(); }
+  bool has_squares() const { return is_variance() || what == AxisReduction::norm || what == AxisReduction::squared_norm; }
+  bool divides() const { return what == AxisReduction::mean || is_variance(); }
+  uint moment() const {
+    switch (what) {
+      case AxisReduction::mean:
+        return OF_MEAN;
+      case AxisReduction::variance:
+        return OF_VARIANCE;
+      case AxisReduction::standard_deviation:
+        return OF_DEVIATION;
+      case AxisReduction::norm:
+        return OF_NORM;
+      case AxisReduction::squared_norm:
+        return OF_SQUARED_NORM;
+      default:
+        return OF_SUM;
+    }
+  }
+};
+
+/// Elements of neighbouring results: `steps` of each, `apart` bytes from one to the next, and `lane_stride` bytes between two results'.
+struct LaneElements {
+  const std::byte* from;
+  std::uint64_t steps;
+  std::int64_t apart;
+  std::size_t lanes;
+  std::int64_t lane_stride;
+};
+
+// Of floats.
+class FloatMoments {
+ public:
+  FloatMoments(const AxisWork& work, std::size_t size)
+      : work_(work),
+        numbers_(work.type, work.skip, work.has_numbers() ? size : 0),
+        squares_(work.type, work.skip, work.has_squares() ? size : 0, true),
+        nans_(work.skip && work.divides() ? size : 0) {}
+
+  static bool takes(const AxisWork& work, std::uint64_t each, core::Axis lanes, core::Axis steps) {
+    return !work.has_squares() && FloatSums::takes(work.type, work.skip, each, lanes, steps);
+  }
+  bool results(const FewElements& of, bool stream, std::byte* to) {
+    return numbers_.results(of, work_.what == AxisReduction::mean, stream, to);
+  }
+  // Shorter runs of one result's elements are added for many results at once.
+  static std::uint64_t short_run(const AxisWork& work) {
+    return work.type == DType::float64 && !work.has_squares() ? kShortRunOfDoubles : kShortRun;
+  }
+
+  void add_rows(const LaneElements& of, std::uint64_t) {
+    if (work_.has_numbers()) numbers_.add_rows(of.from, of.steps, of.apart, of.lanes, of.lane_stride);
+    if (work_.has_squares()) squares_.add_rows(of.from, of.steps, of.apart, of.lanes, of.lane_stride);
+    count_nans(of, 0);
+  }
+  void add_run(const LaneElements& of, std::uint64_t, std::size_t lane) {
+    if (work_.has_numbers()) numbers_.add_run(of.from, of.steps, of.apart, lane);
+    if (work_.has_squares()) squares_.add_run(of.from, of.steps, of.apart, lane);
+    count_nans(of, lane);
+  }
+  void merge(const FloatMoments& other, std::size_t lanes) {
+    if (work_.has_numbers()) numbers_.merge(other.numbers_, lanes);
+    if (work_.has_squares()) squares_.merge(other.squares_, lanes);
+    for (std::size_t i = 0; i < nans_.size() && i < lanes; ++i) nans_[i] += other.nans_[i];
+  }
+  void clear(std::size_t lanes) {
+    if (work_.has_numbers()) numbers_.clear(lanes);
+    if (work_.has_squares()) squares_.clear(lanes);
+    std::fill_n(nans_.begin(), std::min(lanes, nans_.size()), std::uint64_t{0});
+  }
+  bool finish_all(std::size_t lanes, std::uint64_t count, std::byte* results) {
+    return !work_.has_squares() && numbers_.finish_all(lanes, count, work_.what == AxisReduction::mean, results);
+  }
+  // False if the expansions are not enough for the result.
+  bool finish(std::size_t lane, std::uint64_t count, void* result) const {
+    if (!nans_.empty()) count -= nans_[lane];
+    if (count == 0 || count >> 53 != 0) return false;
+    const EXPANSION none = expansion_zero();
+    const ROUNDED found = moment(work_.moment(), work_.has_numbers() ? numbers_.at(lane) : none,
+                                 work_.has_squares() ? squares_.squares_at(lane) : squares_zero(), static_cast<double>(count));
+    if (found.certain == 0) return false;
+    if (work_.skip && work_.what == AxisReduction::sum && found.value == 0) return false;  // were there numbers, and were they zeros?
+    std::memcpy(result, &found.value, sizeof found.value);
+    return true;
+  }
+
+ private:
+  void count_nans(const LaneElements& of, std::size_t first) {
+    if (nans_.empty()) return;
+    core::visit(work_.type, [&](auto element) {
+      for (std::size_t lane = 0; lane < of.lanes; ++lane) {
+        const std::byte* at = of.from + static_cast<std::int64_t>(lane) * of.lane_stride;
+        std::uint64_t found = 0;
+        for (std::uint64_t step = 0; step < of.steps; ++step, at += of.apart) {
+          std::memcpy(&element, at, sizeof element);
+          const auto value = static_cast<double>(element);
+          found += value != value;
+        }
+        nans_[first + lane] += found;
+      }
+    });
+  }
+
+  AxisWork work_;
+  FloatSums numbers_, squares_;
+  std::vector<std::uint64_t> nans_;
+};
+
+// Of integers. Sums of up to 32 bits do not overflow 64, of less than 2^32 elements, nor do their squares' 128.
+template <class Element>
+class IntegerMoments {
+ public:
+  __extension__ using Wide = __int128;
+  __extension__ using WideSquares = unsigned __int128;
+  using Sum = std::conditional_t<sizeof(Element) == 8, Wide, std::int64_t>;
+  using Squares = std::conditional_t<(sizeof(Element) < 4), std::uint64_t, WideSquares>;
+
+  IntegerMoments(const AxisWork& work, std::size_t size)
+      : work_(work), sums_(work.has_numbers() ? size : 0), squares_(work.has_squares() ? size : 0) {}
+
+  static bool takes(const AxisWork&, std::uint64_t, core::Axis, core::Axis) { return false; }
+  bool results(const FewElements&, bool, std::byte*) { return false; }
+  static std::uint64_t short_run(const AxisWork&) { return kShortRun; }
+
+  void add_rows(const LaneElements& of, std::uint64_t) {
+    const std::byte* from = of.from;
+    for (std::uint64_t step = 0; step < of.steps; ++step, from += of.apart) {
+      if (of.lane_stride == sizeof(Element)) {
+        each_of(of.lanes, [&](std::size_t i) { return element(from + i * sizeof(Element)); });
+      } else {
+        each_of(of.lanes, [&](std::size_t i) { return element(from + static_cast<std::int64_t>(i) * of.lane_stride); });
+      }
+    }
+  }
+  void add_run(const LaneElements& of, std::uint64_t, std::size_t lane) {
+    if (of.apart == sizeof(Element)) {
+      add_one(of.steps, lane, [&](std::uint64_t i) { return element(of.from + i * sizeof(Element)); });
+    } else {
+      add_one(of.steps, lane, [&](std::uint64_t i) { return element(of.from + static_cast<std::int64_t>(i) * of.apart); });
+    }
+  }
+  void merge(const IntegerMoments& other, std::size_t lanes) {
+    for (std::size_t i = 0; i < std::min(lanes, sums_.size()); ++i) sums_[i] += other.sums_[i];
+    for (std::size_t i = 0; i < std::min(lanes, squares_.size()); ++i) squares_[i] += other.squares_[i];
+  }
+  void clear(std::size_t lanes) {
+    std::fill_n(sums_.begin(), std::min(lanes, sums_.size()), Sum{0});
+    std::fill_n(squares_.begin(), std::min(lanes, squares_.size()), Squares{0});
+  }
+  bool finish_all(std::size_t, std::uint64_t, std::byte*) { return false; }
+  bool finish(std::size_t lane, std::uint64_t count, void* result) const {
+    if (sizeof(Element) < 8 && count >> 31 != 0) return false;  // may have overflowed
+    if (work_.what == AxisReduction::sum) return finish_sum(sums_[lane], result);
+    if (count == 0 || count >> 53 != 0) return false;
+    const EXPANSION none = expansion_zero();
+    const EXPANSION sum = work_.has_numbers() ? expansion_of(sums_[lane]) : none;
+    SQUARES squares = squares_zero();
+    if (work_.has_squares()) {
+      const EXPANSION exact = expansion_of(static_cast<Wide>(squares_[lane]));
+      squares = {exact.s, exact.e, exact.f, 0};
+    }
+    const ROUNDED found = moment(work_.moment(), sum, squares, static_cast<double>(count));
+    if (found.certain == 0) return false;
+    std::memcpy(result, &found.value, sizeof found.value);
+    return true;
+  }
+
+ private:
+  static Element element(const std::byte* at) {
+    Element value;
+    std::memcpy(&value, at, sizeof value);
+    return value;
+  }
+  static Squares square(Element x) {
+    using Signed = std::conditional_t<sizeof(Element) < 4, std::int64_t, Wide>;
+    return static_cast<Squares>(static_cast<Signed>(x) * static_cast<Signed>(x));
+  }
+  template <class At>
+  void each_of(std::size_t lanes, const At& at) {
+    if (work_.has_numbers()) {
+      for (std::size_t i = 0; i < lanes; ++i) sums_[i] += at(i);
+    }
+    if (work_.has_squares()) {
+      for (std::size_t i = 0; i < lanes; ++i) squares_[i] += square(at(i));
+    }
+  }
+  template <class At>
+  void add_one(std::uint64_t steps, std::size_t lane, const At& at) {
+    if (work_.has_numbers()) {
+      Sum sum = 0;
+      for (std::uint64_t i = 0; i < steps; ++i) sum += at(i);
+      sums_[lane] += sum;
+    }
+    if (work_.has_squares()) {
+      Squares sum = 0;
+      for (std::uint64_t i = 0; i < steps; ++i) sum += square(at(i));
+      squares_[lane] += sum;
+    }
+  }
+  // Three doubles hold 128 bits.
+  static EXPANSION expansion_of(Wide x) {
+    constexpr Wide kPart = (Wide{1} << 43) - 1;
+    return {static_cast<double>(x >> 86) * 0x1p86, static_cast<double>((x >> 43) & kPart) * 0x1p43, static_cast<double>(x & kPart), 0};
+  }
+  bool finish_sum(Sum sum, void* result) const {
+    using Result = std::conditional_t<std::is_signed_v<Element>, std::int64_t, std::uint64_t>;
+    if (sum < Sum{std::numeric_limits<Result>::min()} ||
+        (sizeof(Sum) == 16 && sum > static_cast<Sum>(std::numeric_limits<Result>::max()))) {
+      return false;
+    }
+    const auto value = static_cast<Result>(sum);
+    std::memcpy(result, &value, sizeof value);
+    return true;
+  }
+
+  AxisWork work_;
+  std::vector<Sum> sums_;
+  std::vector<Squares> squares_;
+};
+
+}  // namespace samesum::groups

@@ -1,0 +1,297 @@
+// Every reduction along axes on every device, of every type: the bits of the same reduction of each result's elements alone.
+#include "core/simd.hpp"
+#include "selftest/cases.hpp"
+#include "support/devices.hpp"
+#include "support/informative.hpp"
+
+#include <samesum/axes.hpp>
+#include <samesum/error.hpp>
+#include <samesum/reduce.hpp>
+#include <samesum/sum.hpp>
+
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace samesum {
+namespace {
+
+constexpr AxisReduction kAll[] = {
+    AxisReduction::sum,    AxisReduction::mean,         AxisReduction::variance,     AxisReduction::standard_deviation,
+    AxisReduction::norm,   AxisReduction::squared_norm, AxisReduction::min,          AxisReduction::max,
+    AxisReduction::argmin, AxisReduction::argmax,       AxisReduction::count_nonzero};
+
+// The bytes of the reduction of all elements; nothing if there is no result.
+std::vector<std::byte> alone(const Array& elements, AxisReduction what, NanPolicy nan) {
+  const Options options{.nan = nan, .device = Device::open("cpu"), .tuning = {.threads = 1}};
+  std::vector<std::byte> bytes;
+  const auto put = [&](auto value) { bytes.resize(sizeof value), std::memcpy(bytes.data(), &value, sizeof value); };
+  const auto put_element = [&](const Extremum& extremum) {
+    bytes.resize(size_of(elements.type()));
+    if (std::isnan(extremum.value.as_double()) && !is_integer(elements.type())) {
+      const std::uint64_t nan_bits = elements.type() == DType::float16    ? 0x7e00
+                                     : elements.type() == DType::bfloat16 ? 0x7fc0
+                                     : elements.type() == DType::float32  ? 0x7fc00000
+                                                                          : 0x7ff8000000000000;
+      std::memcpy(bytes.data(), &nan_bits, bytes.size());
+      return;
+    }
+    std::uint64_t index = extremum.index;  // where it stands among the elements in C order
+    const std::byte* at = static_cast<const std::byte*>(elements.data());
+    for (std::size_t axis = elements.rank(); axis-- > 0;) {
+      at += static_cast<std::int64_t>(index % elements.shape()[axis]) * elements.strides()[axis];
+      index /= elements.shape()[axis];
+    }
+    std::memcpy(bytes.data(), at, bytes.size());
+  };
+  try {
+    switch (what) {
+      case AxisReduction::sum: {
+        const Accumulator sum = accumulate(elements, options);
+        if (!is_integer(elements.type())) {
+          put(sum.round(nan));
+        } else if (is_signed(elements.type())) {
+          put(sum.to_int64());
+        } else {
+          put(sum.to_uint64());
+        }
+        break;
+      }
+      case AxisReduction::mean:
+        put(mean(elements, options));
+        break;
+      case AxisReduction::variance:
+        put(variance(elements, 0, options));
+        break;
+      case AxisReduction::standard_deviation:
+        put(standard_deviation(elements, 0, options));
+        break;
+      case AxisReduction::norm:
+        put(norm(elements, options));
+        break;
+      case AxisReduction::squared_norm:
+        put(squared_norm(elements, options));
+        break;
+      case AxisReduction::min:
+        put_element(min(elements, options));
+        break;
+      case AxisReduction::max:
+        put_element(max(elements, options));
+        break;
+      case AxisReduction::argmin:
+        put(min(elements, options).index);
+        break;
+      case AxisReduction::argmax:
+        put(max(elements, options).index);
+        break;
+      case AxisReduction::count_nonzero:
+        put(count_nonzero(elements, options));
+        break;
+    }
+  } catch (const Error&) {
+    bytes.clear();
+  }
+  return bytes;
+}
+
+// The elements of each result, in C order of the results.
+std::vector<Array> groups_of(const Array& data, const Axes& axes) {
+  std::vector<Array> groups{data};
+  std::size_t gone = 0;
+  for (std::size_t axis = 0; axis < data.rank(); ++axis) {
+    bool reduced = false;
+    for (const std::int64_t number : axes.numbers()) reduced |= static_cast<std::size_t>(number) == axis;
+    if (reduced) continue;
+    std::vector<Array> next;
+    for (const Array& group : groups) {
+      for (std::uint64_t i = 0; i < data.shape()[axis]; ++i) next.push_back(group.at(axis - gone, i));
+    }
+    groups = std::move(next);
+    ++gone;
+  }
+  return groups;
+}
+
+// Of `host`, whose elements `data` has, on any device.
+void check(const Array& host, const std::vector<Array>& same, const Axes& axes, NanPolicy nan) {
+  const std::vector<Array> groups = groups_of(host, axes);
+  for (const AxisReduction what : kAll) {
+    SCOPED_TRACE(std::string(name_of(what)) + (nan == NanPolicy::skip ? ", NaNs skipped" : ""));
+    std::vector<std::byte> expected;
+    bool all = true;
+    for (const Array& group : groups) {
+      const std::vector<std::byte> one = alone(group, what, nan);
+      all &= !one.empty();
+      expected.insert(expected.end(), one.begin(), one.end());
+    }
+    for (const Array& data : same) {
+      SCOPED_TRACE(data.on_device() ? data.buffer().device().info().selector : "host memory");
+      if (!all) {
+        EXPECT_THROW(axis_reduction(data, what, axes, {.nan = nan}), Error);
+        continue;
+      }
+      const Values found = axis_reduction(data, what, axes, {.nan = nan});
+      const std::size_t bytes = size_of(found.type());
+      ASSERT_EQ(found.size() * bytes, expected.size());
+      for (std::size_t i = 0; i < groups.size(); ++i) {
+        const std::byte* const at = static_cast<const std::byte*>(found.data()) + i * bytes;
+        std::uint64_t is = 0, should = 0;
+        std::memcpy(&is, at, bytes);
+        std::memcpy(&should, expected.data() + i * bytes, bytes);
+        ASSERT_EQ(is, should) << "result " << i << " of " << groups.size();
+      }
+    }
+  }
+}
+
+struct There {
+  There(const Array& host, std::uint64_t offset) {
+    for (const Device& device : test::devices()) {
+      if (!device.info().has(Capability::kernels)) continue;
+      buffers.emplace_back(device, host.bytes() + offset + 8);
+      if (host.bytes() != 0) buffers.back().write(host.data(), host.bytes(), offset);
+    }
+  }
+  // The host's and each device's array of a shape.
+  std::vector<Array> arrays(const Array& host, std::uint64_t offset) const {
+    std::vector<Array> all{host};
+    for (const Buffer& buffer : buffers) all.emplace_back(buffer, Shape(host.shape()), host.type(), offset, Strides(host.strides()));
+    return all;
+  }
+  std::vector<Buffer> buffers;
+};
+
+class AxesReductions : public testing::TestWithParam<DType> {};
+
+TEST_P(AxesReductions, OfHardCases) {
+  const DType type = GetParam();
+  const std::vector<std::vector<std::uint64_t>> shapes = {{7}, {3, 5}, {40, 3}, {3, 40}, {2, 3, 4}, {3, 70, 35}, {70, 3, 33}};
+  std::size_t turn = 0;
+  for (const hard::Case& hard_case : hard::cases()) {
+    if (is_integer(type) && hard_case.name != "random_bits") continue;
+    for (const std::vector<std::uint64_t>& shape : shapes) {
+      if (++turn % (is_integer(type) ? 2 : 5) != 0) continue;
+      std::uint64_t size = 1;
+      for (const std::uint64_t extent : shape) size *= extent;
+      const auto made = hard::make(hard_case, type, size);
+      if (is_integer(type) && size_of(type) == 8) {  // sums of many would not fit
+        for (std::uint64_t i = 0; i < size; ++i) {
+          auto* const word = static_cast<std::int64_t*>(const_cast<void*>(made.view().data())) + i;
+          *word = is_signed(type) ? *word >> 8 : static_cast<std::int64_t>(static_cast<std::uint64_t>(*word) >> 8);
+        }
+      }
+      const Array host(made.view().data(), Shape(shape), type);
+      const There there(host, 16);
+      for (unsigned mask = 1; mask < 1u << shape.size(); ++mask) {
+        std::vector<std::int64_t> numbers;
+        for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+          if ((mask >> axis & 1) != 0) numbers.push_back(static_cast<std::int64_t>(axis));
+        }
+        SCOPED_TRACE(std::string(hard_case.name) + ", shape " + std::to_string(&shape - shapes.data()) + ", axes " + std::to_string(mask));
+        check(host, there.arrays(host, 16), Axes(numbers), turn % 4 < 2 ? NanPolicy::propagate : NanPolicy::skip);
+        if (HasFatalFailure()) return;
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, AxesReductions, testing::ValuesIn(kDTypes),
+                         [](const auto& type) { return std::string(name_of(type.param)); });
+
+// Numbers whose variances, means and norms are hard to round: constant, equal but for a last bit, far from zero, in the middle between two
+// doubles, perfect squares, with one NaN, very small and very large.
+template <class T>
+std::vector<T> row_of(unsigned kind, std::size_t count, hard::Random& random) {
+  std::vector<T> row(count);
+  const double sign = random.bits(1) != 0 ? -1 : 1, base = sign * (1 + static_cast<double>(random.bits(20)) * 0x1p-20);
+  for (std::size_t i = 0; i < count; ++i) {
+    const double unit = static_cast<double>(random.bits(52)) * 0x1p-52;
+    switch (kind) {
+      case 0:
+        row[i] = static_cast<T>(base);
+        break;
+      case 1:
+        row[i] = i == 0 ? std::nextafter(static_cast<T>(base), T(9)) : static_cast<T>(base);
+        break;
+      case 2:
+        row[i] = static_cast<T>(base * 0x1p40 + unit);
+        break;
+      case 3:
+        row[i] = static_cast<T>(i % 2 == 0 ? base : base * (1 + 3 * static_cast<double>(std::numeric_limits<T>::epsilon())));
+        break;
+      case 4:
+        row[i] = static_cast<T>(3 * sign * static_cast<double>(i % 2 + 1));
+        break;
+      case 5:
+        row[i] = i == count / 2 ? std::numeric_limits<T>::quiet_NaN() : static_cast<T>(unit);
+        break;
+      case 6:
+        row[i] = static_cast<T>(unit * (sizeof(T) == 8 ? 0x1p-700 : 0x1p-140));
+        break;
+      case 7:
+        row[i] = static_cast<T>(unit * (sizeof(T) == 8 ? 0x1p700 : 0x1p120));
+        break;
+      case 8:
+        row[i] = static_cast<T>(i % 3 == 0 ? unit * 0x1p60 : i % 3 == 1 ? -unit * 0x1p60 : unit);
+        break;
+      case 9:
+        row[i] = static_cast<T>(std::floor(unit * 10));
+        break;
+      case 10:
+        row[i] = static_cast<T>(i % 4 == 0 ? 0.0 : -0.0);
+        break;
+      default:
+        row[i] = static_cast<T>(sign * unit);
+    }
+  }
+  return row;
+}
+
+template <class T>
+void check_rows(std::size_t count) {
+  hard::Random random(static_cast<std::uint32_t>(count));
+  constexpr std::size_t kRows = 36;
+  std::vector<T> rows(kRows * count), columns(kRows * count);
+  for (std::size_t r = 0; r < kRows; ++r) {
+    const std::vector<T> row = row_of<T>(static_cast<unsigned>(r % 12), count, random);
+    for (std::size_t i = 0; i < count; ++i) rows[r * count + i] = columns[i * kRows + r] = row[i];
+  }
+  const DType type = dtype_of<T>();
+  for (const NanPolicy nan : {NanPolicy::propagate, NanPolicy::skip}) {
+    const Array along(rows.data(), {kRows, count}, type), down(columns.data(), {count, kRows}, type);
+    const There one(along, 0), other(down, 8);
+    SCOPED_TRACE("of " + std::to_string(count));
+    check(along, one.arrays(along, 0), Axes{1}, nan);
+    check(down, other.arrays(down, 8), Axes{0}, nan);
+    const Array backwards = along.slice(1, count - 1, count, -1);
+    check(backwards, {backwards}, Axes{1}, nan);
+    const Array every_other = along.slice(0, 1, kRows / 2, 2);
+    check(every_other, {every_other}, Axes{1}, nan);
+    if (testing::Test::HasFatalFailure()) return;
+  }
+}
+
+TEST(AxesReductionsOfRows, OfNumbersThatAreHardToRound) {
+  const simd::Level best = simd::detect();
+  for (const simd::Level level : {simd::Level::avx512, simd::Level::avx2, simd::Level::sse4, simd::Level::baseline}) {
+    if (level < best) continue;
+    simd::restrict_to(level);
+    SCOPED_TRACE("level " + std::to_string(static_cast<int>(level)));
+    for (const std::size_t count : {2u, 3u, 4u, 15u, 16u, 33u, 600u}) {
+      if (level != best && count % 16 == 0) continue;
+      check_rows<float>(count);
+      check_rows<double>(count);
+      if (HasFatalFailure()) break;
+    }
+    simd::restrict_to(best);
+  }
+}
+
+}  // namespace
+}  // namespace samesum
