@@ -154,8 +154,6 @@ void reduce_each(const AxisProblem& problem, AxisReduction reduction, const Opti
 // Whether a result says where an element stands.
 bool has_positions(AxisReduction reduction) { return reduction == AxisReduction::argmin || reduction == AxisReduction::argmax; }
 
-bool in_one_pass(AxisReduction reduction) { return reduction == AxisReduction::sum || reduction == AxisReduction::mean; }
-
 // Of an array in host memory.
 void reduce_host(const AxisProblem& problem, AxisReduction reduction, const Options& options, DType type, std::byte* to) {
   const auto all = [](std::uint64_t i) { return i; };
@@ -305,7 +303,7 @@ Values axis_reduction(const Array& data, AxisReduction reduction, const Axes& ax
 
 void axis_reduction(const Array& data, AxisReduction reduction, const Axes& axes, const Array& to, const Options& options) {
   const core::DefaultFloatEnvironment environment;
-  const groups::AxisProblem problem(data, axes);
+  const groups::AxisProblem problem(data, axes, groups::has_positions(reduction));
   const DType type = groups::result_type(reduction, data.type());
   groups::require_like(to, problem.shape, type);
   if (to.on_device() && (!data.on_device() || &to.buffer().device().implementation() != &data.buffer().device().implementation())) {
@@ -317,7 +315,7 @@ void axis_reduction(const Array& data, AxisReduction reduction, const Axes& axes
   if (data.on_device() && data.buffer().device().info().has(Capability::kernels)) {
     const Device& device = data.buffer().device();
     device::require_on(data, device::device_for(data, data.bytes(), options));
-    if (groups::in_one_pass(reduction) && device.info().has(Capability::fp64) && problem.each != 0) {
+    if (groups::reduces_on_device(reduction, data.type(), problem.each, device.info())) {
       const bool in_place = to.on_device() && to.contiguous() && to.offset() % 8 == 0;
       std::vector<std::byte> bytes(in_place ? 0 : problem.results * size_of(type));
       device::Device& queue = device.implementation();
@@ -330,7 +328,7 @@ void axis_reduction(const Array& data, AxisReduction reduction, const Axes& axes
         if (own.bytes < bytes.size()) own = queue.allocate(std::max<std::uint64_t>(16, bytes.size()));
       }
       const std::vector<std::uint64_t> pending = groups::reduce_on_device(
-          problem, reduction == AxisReduction::mean, options.nan, in_place ? to.buffer().state().memory : own, in_place ? to.offset() : 0);
+          problem, reduction, options.nan, in_place ? to.buffer().state().memory : own, in_place ? to.offset() : 0);
       if (!in_place) {
         const device::Lock lock(queue.mutex());
         queue.read(own, 0, bytes.data(), bytes.size());
@@ -369,8 +367,8 @@ void axis_reduction(const Array& data, AxisReduction reduction, const Axes& axes
                         static_cast<std::byte*>(results.data()));
     return groups::copy_to(to, static_cast<const std::byte*>(results.data()));
   }
-  if (options.device && options.device->info().has(Capability::kernels) && !data.on_device() && groups::in_one_pass(reduction) &&
-      problem.each != 0) {
+  if (options.device && options.device->info().has(Capability::kernels) && !data.on_device() &&
+      groups::reduces_on_device(reduction, data.type(), problem.each, options.device->info())) {
     const Array uploaded = device::uploaded(data, *options.device);
     return axis_reduction(uploaded, reduction, axes, to, options);
   }

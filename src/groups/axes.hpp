@@ -42,9 +42,11 @@ bool reduces_on_cpu(AxisReduction what, DType type, std::uint64_t each) noexcept
 /// computed in this way, ascending. The array is in host memory; for positions its problem is ordered.
 std::vector<std::uint64_t> reduce_cpu(const AxisProblem& problem, AxisReduction what, NanPolicy nan, std::uint32_t threads, void* results);
 
-/// The same of sums, or means, of an array on a device that runs kernels and has float64, into memory of that device, from byte `offset`
-/// on, a multiple of 8.
-std::vector<std::uint64_t> reduce_on_device(const AxisProblem& problem, bool mean, NanPolicy nan, const device::Memory& results,
+/// Whether reduce_on_device() computes this of `each` elements a result.
+bool reduces_on_device(AxisReduction what, DType type, std::uint64_t each, const DeviceInfo& info) noexcept;
+
+/// The same as reduce_cpu() of an array on a device that runs kernels, into memory of that device, from byte `offset` on, a multiple of 8.
+std::vector<std::uint64_t> reduce_on_device(const AxisProblem& problem, AxisReduction what, NanPolicy nan, const device::Memory& results,
                                             std::uint64_t offset);
 
 /// Writes products along axes, of a shape with elements, to an array of their type and shape.

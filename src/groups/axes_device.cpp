@@ -1,8 +1,9 @@
-// Sums and means along axes on devices that run kernels (axes.cl).
+// Reductions along axes on devices that run kernels (axes.cl).
 #include "groups/axes_device.hpp"
 #include "device/kernels/program.hpp"
 #include "device/memory/buffer.hpp"
 #include "groups/axes.hpp"
+#include "groups/axes_work.hpp"
 
 #include <samesum/error.hpp>
 
@@ -40,6 +41,67 @@ std::string_view missing_of(DType type) {
   return type == DType::float16 || type == DType::bfloat16 ? "0x8000" : type == DType::float32 ? "-0.0f" : "-0.0";
 }
 
+// Whether an element is not zero, nor a NaN that is left out.
+std::string nonzero_of(DType type, bool skip) {
+  if (is_integer(type)) return "((x) != 0 ? 1L : 0L)";
+  if (type == DType::float16 || type == DType::bfloat16) {
+    const char* const infinity = type == DType::float16 ? "0x7c00" : "0x7f80";
+    return fmt::format("(((x) & 0x7fff) != 0 {} ? 1L : 0L)", skip ? fmt::format("&& ((x) & 0x7fff) <= {}", infinity) : "");
+  }
+  return fmt::format("((x) != 0 {} ? 1L : 0L)", skip ? "&& (x) == (x)" : "");
+}
+
+// The defines of axes_extremes.h.
+std::vector<std::pair<std::string, std::string>> extreme_defines(DType type, bool least, bool indexed, bool skip) {
+  const bool wide = size_of(type) == 8, floats = !is_integer(type), narrow = type == DType::float16 || type == DType::bfloat16;
+  const bool whole = is_integer(type) && !is_signed(type) && size_of(type) >= 4;  // unsigned and as wide as a key
+  std::string bits = wide ? "((long)(x))" : "((int)(x))", element = "((ELEMENT)(bits))", missing;
+  if (narrow) {
+    bits = "((int)((uint)(x) << 16))";
+    element = "((ELEMENT)((uint)(bits) >> 16))";
+  } else if (floats) {
+    bits = wide ? "((long)as_ulong(x))" : "((int)as_uint(x))";
+    element = wide ? "as_double((ulong)(bits))" : "as_float((uint)(bits))";
+  } else if (whole) {
+    bits = wide ? "((long)((x) ^ 0x8000000000000000UL))" : "((int)((x) ^ 0x80000000u))";
+    element = wide ? "((ulong)(bits) ^ 0x8000000000000000UL)" : "((uint)(bits) ^ 0x80000000u)";
+  }
+  const char* const greatest = wide ? "0x7fffffffffffffffL" : "0x7fffffff";
+  if (floats) {
+    const std::string sign = least ? "" : wide ? "0x8000000000000000UL | " : narrow ? "0x8000 | " : "0x80000000u | ";
+    const std::string infinity = wide ? "0x7ff0000000000000UL" : type == DType::float16 ? "0x7c00" : narrow ? "0x7f80" : "0x7f800000u";
+    const std::string own = skip ? infinity + (wide ? " | 0x8000000000000UL" : narrow ? " | 0x40" : " | 0x400000u") : sign + infinity;
+    missing = narrow ? "(" + own + ")" : fmt::format("{}({})", wide ? "as_double" : "as_float", own);
+  } else {
+    const int shift = 8 * static_cast<int>(size_of(type)) - 1;
+    if (is_signed(type)) {
+      missing =
+          least ? fmt::format("((ELEMENT)((1UL << {}) - 1))", shift) : fmt::format("((ELEMENT)(-(long)((1UL << {}) - 1) - 1))", shift);
+    } else {
+      missing = least ? "((ELEMENT)~0UL)" : "((ELEMENT)0)";
+    }
+  }
+  return {{"KEY", wide ? "long" : "int"},
+          {"BITS_OF(x)", bits},
+          {"ELEMENT_OF(bits)", element},
+          {"FLOATS", floats ? "1" : "0"},
+          {"INFINITY_BITS", wide                     ? "0x7ff0000000000000L"
+                            : type == DType::float16 ? "0x7c000000"
+                                                     : "0x7f800000"},
+          {"NAN_BITS", wide                     ? "0x7ff8000000000000L"
+                       : type == DType::float16 ? "0x7e000000"
+                                                : "0x7fc00000"},
+          {"GREATEST_KEY", greatest},
+          {"LEAST", least ? "1" : "0"},
+          {"INDEXED", indexed ? "1" : "0"},
+          {"MISSING", missing}};
+}
+
+// Reductions with one kernel have one name.
+std::string_view kernel_of(const AxisWork& work) {
+  return work.is_variance() ? "variance" : work.has_squares() ? "squares" : work.has_numbers() ? "sums" : name_of(work.what);
+}
+
 // Resident groups of a compute unit, limited by registers for the elements in flight: 64 bytes hold more narrow elements.
 std::uint32_t resident_of(DType type) { return size_of(type) == 8 ? 4 : size_of(type) == 4 ? 3 : 2; }
 
@@ -58,7 +120,8 @@ std::uint32_t unroll_of(DType type) { return size_of(type) == 8 ? 8 : 16; }
 
 constexpr std::uint32_t kFew = 4;  // FEW of axes.cl
 
-constexpr std::uint64_t kSumWords = 4;  // of one part's sum
+// Words of one part's sum, at most.
+std::uint64_t sum_words(AxisReduction what) { return AxisWork{what, DType::float64, false}.is_variance() ? 8 : 4; }
 constexpr std::uint64_t kCapacity = std::uint64_t{1}
                                     << 16;  // pending results whose indices are stored; if there are more, all are computed again
 constexpr std::uint32_t kMaxOfHost = 256;   // up to this many pending results are computed by one sum each
@@ -104,22 +167,35 @@ std::uint64_t size(std::int64_t stride) { return static_cast<std::uint64_t>(stri
 
 device::Source axes_source(DType type, const AxesShape& shape) {
   const auto flag = [](bool value) { return std::string(value ? "1" : "0"); };
-  std::vector<std::string_view> files;
-  if (!is_integer(type)) files.emplace_back("groups/expansion.h");
-  files.emplace_back("groups/axes.cl");
-  return {std::move(files),
-          {{"REAL", "double"},
-           {"ELEMENT", std::string(element_name(type))},
-           {"VALUE(x)", std::string(value_of(type))},
-           {"FLOAT_BITS(x)", std::string(float_bits_of(type))},
-           {"MISSING", std::string(missing_of(type))},
-           {"UNROLL", std::to_string(unroll_of(type))},
-           {"INTEGERS", flag(is_integer(type))},
-           {"SIGNED", flag(is_signed(type))},
-           {"SHORT", flag(type != DType::float64)},
-           {"SKIP", flag(shape.skip && !is_integer(type))},
-           {"GROUP_SIZE", std::to_string(shape.group_size)},
-           {"RESIDENT", std::to_string(resident_of(type))}}};
+  const AxisWork work{shape.what, type, shape.skip};
+  const bool counts = work.what == AxisReduction::count_nonzero, numbers = work.has_numbers() || work.has_squares();
+  const bool integers = is_integer(type) || counts;
+  device::Source source{{},
+                        {{"REAL", "double"},
+                         {"ELEMENT", std::string(element_name(type))},
+                         {"UNROLL", std::to_string(unroll_of(type))},
+                         {"SKIP", flag(shape.skip && !is_integer(type))},
+                         {"GROUP_SIZE", std::to_string(shape.group_size)},
+                         {"RESIDENT", std::to_string(work.has_squares() ? 2 : resident_of(type))}}};
+  if (work.has_squares() || (numbers && !integers)) source.files = {"groups/expansion.h", "groups/moments.h"};
+  if (!numbers && !counts) {
+    const bool least = work.what == AxisReduction::min || work.what == AxisReduction::argmin;
+    const bool indexed = work.what == AxisReduction::argmin || work.what == AxisReduction::argmax;
+    const auto more = extreme_defines(type, least, indexed, shape.skip);
+    source.defines.insert(source.defines.end(), more.begin(), more.end());
+    source.files.emplace_back("groups/axes_extremes.h");
+  } else {
+    source.defines.insert(source.defines.end(), {{"VALUE(x)", counts ? nonzero_of(type, shape.skip) : std::string(value_of(type))},
+                                                 {"FLOAT_BITS(x)", std::string(float_bits_of(type))},
+                                                 {"MISSING", counts ? "0" : std::string(missing_of(type))},
+                                                 {"INTEGERS", flag(integers)},
+                                                 {"SIGNED", flag(is_signed(type) && !counts)},
+                                                 {"SHORT", flag(type != DType::float64)},
+                                                 {"VARIANCE", flag(work.is_variance())}});
+    source.files.emplace_back(work.has_squares() ? "groups/axes_squares.h" : "groups/axes_sums.h");
+  }
+  source.files.emplace_back("groups/axes.cl");
+  return source;
 }
 
 device::Source axes_exact_source(DType type, const AxesShape& shape) {
@@ -128,8 +204,9 @@ device::Source axes_exact_source(DType type, const AxesShape& shape) {
   return source;
 }
 
-AxesShape axes_shape(const AxisProblem& problem, bool skip, const DeviceInfo& info) {
+AxesShape axes_shape(const AxisProblem& problem, AxisReduction what, bool skip, const DeviceInfo& info) {
   AxesShape shape;
+  shape.what = what;
   shape.skip = skip;
   shape.group_size = std::bit_floor(std::min(info.max_group_size, info.is_cpu ? kCpuGroupSize : kGroupSize));
   const core::Axis lanes = problem.kept.empty() ? core::Axis{1, 0} : problem.kept.back();
@@ -170,15 +247,14 @@ namespace {
 // The launches of one call over an array on the device.
 class AxesLaunch {
  public:
-  AxesLaunch(device::Device& device, AxesScratch& scratch, const AxisProblem& problem, const AxesShape& shape, bool mean,
-             const device::Place& to)
+  AxesLaunch(device::Device& device, AxesScratch& scratch, const AxisProblem& problem, const AxesShape& shape, const device::Place& to)
       : device_(device),
         scratch_(scratch),
         problem_(problem),
         shape_(shape),
-        mean_(mean),
+        what_(static_cast<std::int32_t>(AxisWork{shape.what, problem.data.type(), shape.skip}.moment())),
         to_(to.memory),
-        to_offset_(to.offset / 8),
+        to_offset_(to.offset / size_of(result_type(shape.what, problem.data.type()))),
         from_(problem.data.buffer().state().memory),
         offset_(problem.data.offset() + static_cast<std::uint64_t>(problem.first)),
         kept_stride_(problem.kept.empty() ? 0 : problem.kept.back().stride) {}
@@ -200,7 +276,7 @@ class AxesLaunch {
       const device::Grid groups{static_cast<std::uint32_t>(std::min(kUnits, units - first)), shape_.group_size};
       if (shape_.few) {
         const device::Argument arguments[] = {from_,         offset_,      scratch_.words,   kept_axes(), problem_.results,
-                                              problem_.each, kept_stride_, reduced_stride,   first,       std::int32_t{mean_},
+                                              problem_.each, kept_stride_, reduced_stride,   first,       what_,
                                               to_,           to_offset_,   scratch_.pending, kCapacity};
         device_.launch(scratch_.few, groups, arguments);
         continue;
@@ -219,7 +295,7 @@ class AxesLaunch {
                                             shape_.width,
                                             std::int32_t{shape_.neighbours},
                                             std::int32_t{shape_.loads},
-                                            std::int32_t{mean_},
+                                            what_,
                                             scratch_.sums,
                                             to_,
                                             to_offset_,
@@ -228,7 +304,7 @@ class AxesLaunch {
       device_.launch(scratch_.kernel, groups, arguments);
     }
     if (shape_.parts == 1) return;
-    const device::Argument arguments[] = {scratch_.sums, problem_.results, problem_.each,  shape_.parts,     std::int32_t{mean_},
+    const device::Argument arguments[] = {scratch_.sums, problem_.results, problem_.each,  shape_.parts,     what_,
                                           to_,           to_offset_,       scratch_.words, scratch_.pending, kCapacity};
     device_.launch(scratch_.merge, {static_cast<std::uint32_t>(problem_.results), shape_.group_size}, arguments);
   }
@@ -238,9 +314,8 @@ class AxesLaunch {
     const auto groups =
         static_cast<std::uint32_t>(std::min({wanted, std::uint64_t{device_.info().compute_units} * kExactToUnit, kMaxExactGroups}));
     const device::Argument arguments[] = {
-        from_,          offset_,      scratch_.words,      kept_axes(), reduced_axes(), problem_.results, problem_.each,
-        scratch_.words, kept_stride_, std::int32_t{mean_}, to_,         to_offset_,     scratch_.pending, kCapacity,
-        scratch_.state};
+        from_, offset_, scratch_.words, kept_axes(),      reduced_axes(), problem_.results, problem_.each, scratch_.words, kept_stride_,
+        what_, to_,     to_offset_,     scratch_.pending, kCapacity,      scratch_.state};
     device_.launch(*scratch_.exact, {groups, shape_.group_size}, arguments);
   }
 
@@ -262,7 +337,7 @@ class AxesLaunch {
   AxesScratch& scratch_;
   const AxisProblem& problem_;
   const AxesShape& shape_;
-  bool mean_;
+  std::int32_t what_;
   device::Memory to_;
   std::uint64_t to_offset_;
   device::Memory from_;
@@ -271,28 +346,35 @@ class AxesLaunch {
 };
 
 std::uint64_t bytes_of_parts(const AxisProblem& problem, const AxesShape& shape) {
-  return shape.parts > 1 ? 8 * kSumWords * problem.results * shape.parts : 0;
+  return shape.parts > 1 ? 8 * sum_words(shape.what) * problem.results * shape.parts : 0;
 }
 
 }  // namespace
 
-std::vector<std::uint64_t> reduce_on_device(const AxisProblem& problem, bool mean, NanPolicy nan, const device::Memory& to,
+bool reduces_on_device(AxisReduction what, DType type, std::uint64_t each, const DeviceInfo& info) noexcept {
+  const bool squares = AxisWork{what, type, false}.has_squares();
+  return info.has(Capability::fp64) && each != 0 && !(squares && is_integer(type) && (size_of(type) == 8 || each >> 31 != 0));
+}
+
+std::vector<std::uint64_t> reduce_on_device(const AxisProblem& problem, AxisReduction what, NanPolicy nan, const device::Memory& to,
                                             std::uint64_t to_bytes) {
   device::Device& device = problem.data.buffer().device().implementation();
   const DType type = problem.data.type();
-  const AxesShape shape = axes_shape(problem, nan == NanPolicy::skip, device.info());
+  const AxesShape shape = axes_shape(problem, what, nan == NanPolicy::skip, device.info());
+  const AxisWork work{what, type, shape.skip};
   const device::Lock lock(device.mutex());
-  const std::string name = fmt::format("axes {} {}", name_of(type), shape.skip);
+  const std::string name = fmt::format("axes {} {} {}", kernel_of(work), name_of(type), shape.skip);
   auto scratch = device.plans().take<AxesScratch>(name);
   if (!scratch) scratch = std::make_shared<AxesScratch>(device, axes_source(type, shape));
   const std::vector<std::uint64_t> words = AxesLaunch::words(problem);
   device.write(scratch->words, 0, words.data(), 8 * words.size());
   if (const std::uint64_t bytes = bytes_of_parts(problem, shape); scratch->sums.bytes < bytes) scratch->sums = device.allocate(bytes);
-  const AxesLaunch launch(device, *scratch, problem, shape, mean, {to, to_bytes});
+  const AxesLaunch launch(device, *scratch, problem, shape, {to, to_bytes});
   launch.sums();
   std::uint32_t count = 0;
   device.read(scratch->words, 0, &count, sizeof count);
-  if (count > kMaxOfHost && problem.each < kMaxOfExact) {
+  const bool sums = work.has_numbers() && !work.has_squares();
+  if (sums && count > kMaxOfHost && problem.each < kMaxOfExact) {
     if (!scratch->exact) scratch->exact = device::build(device, axes_exact_source(type, shape), "axes_exact");
     launch.exact(count <= kCapacity ? count : problem.results);
     if (AxesLaunch::all_exist(device, *scratch)) count = 0;
@@ -377,11 +459,11 @@ bool segments_on_device(const Array& values, const Array& offsets, std::uint64_t
 }
 
 PlannedAxes::PlannedAxes(device::Device& device, const Array& like, const Axes& axes, bool mean, NanPolicy nan)
-    : device_(device), problem_(like, axes), mean_(mean), skip_(nan == NanPolicy::skip) {
+    : device_(device), problem_(like, axes), what_(mean ? AxisReduction::mean : AxisReduction::sum), skip_(nan == NanPolicy::skip) {
   if (problem_.each == 0 || problem_.each >= kMaxOfExact) {
     throw Error(ErrorKind::usage, fmt::format("{} elements for each result along these axes: a plan takes 1 to 2^31 - 1", problem_.each));
   }
-  const AxesShape shape = axes_shape(problem_, skip_, device.info());
+  const AxesShape shape = axes_shape(problem_, what_, skip_, device.info());
   scratch_ = std::make_shared<AxesScratch>(device, axes_source(like.type(), shape));
   AxesScratch& scratch = *scratch_;
   scratch.exact = device::build(device, axes_exact_source(like.type(), shape), "axes_exact");
@@ -394,9 +476,9 @@ PlannedAxes::PlannedAxes(device::Device& device, const Array& like, const Axes& 
 void PlannedAxes::launch(const Array& data, const device::Place& to) {
   if (problem_.results == 0) return;
   problem_.data = data;
-  AxesShape shape = axes_shape(problem_, skip_, device_.info());  // which depends on where the array begins
+  AxesShape shape = axes_shape(problem_, what_, skip_, device_.info());  // which depends on where the array begins
   shape.parts = std::min(shape.parts, parts_);
-  const AxesLaunch launch(device_, *scratch_, problem_, shape, mean_, to);
+  const AxesLaunch launch(device_, *scratch_, problem_, shape, to);
   launch.sums();
   launch.exact(problem_.results);
 }

@@ -14,6 +14,7 @@ namespace samesum::groups {
 using device::element_name;
 
 struct AxesShape {
+  AxisReduction what = AxisReduction::sum;
   bool skip = false;
   std::uint32_t group_size = 256;
   std::uint32_t width = 1;  ///< results that a group computes at once
@@ -23,20 +24,20 @@ struct AxesShape {
   bool few = false;         ///< a work-item computes several results of few elements
 };
 
-AxesShape axes_shape(const AxisProblem& problem, bool skip, const DeviceInfo& info);
+AxesShape axes_shape(const AxisProblem& problem, AxisReduction what, bool skip, const DeviceInfo& info);
 
 /// Kernels "axes", "axes_few" and, for several parts, "axes_parts".
 device::Source axes_source(DType type, const AxesShape& shape);
 
-/// Kernel "axes_exact", for the results that those kernels cannot compute.
+/// Kernel "axes_exact", for the sums and means that those kernels cannot compute.
 device::Source axes_exact_source(DType type, const AxesShape& shape);
 
 /// Kernel "segments".
 device::Source segments_source(DType type, const AxesShape& shape);
 
-/// The rounded sums of segments, without a table of sums: of `values` along one axis, and where `offsets` (uint64, ascending, not above the number of
-/// values) says. 64 bits for each, which may have been changed if the result is false: then these values are not adjacent, or a sum of integers does not fit.
-/// `elements`: of all segments together.
+/// The rounded sums of segments, without a table of sums: of `values` along one axis, and where `offsets` (uint64, ascending, not above the
+/// number of values) says. 64 bits for each, which may have been changed if the result is false: then these values are not adjacent, or a
+/// sum of integers does not fit. `elements`: of all segments together.
 bool segments_on_device(const Array& values, const Array& offsets, std::uint64_t elements, NanPolicy nan, const device::Place& to);
 
 struct AxesScratch;
@@ -58,7 +59,8 @@ class PlannedAxes {
  private:
   device::Device& device_;
   AxisProblem problem_;
-  bool mean_, skip_;
+  AxisReduction what_;
+  bool skip_;
   std::uint64_t parts_ = 1;  // for which there is memory
   std::shared_ptr<AxesScratch> scratch_;
 };

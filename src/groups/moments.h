@@ -135,12 +135,12 @@ FN uint distill(REAL* terms, uint count) {
 
 #define MOST_TERMS (VARIANCE_TERMS + 12)
 
-// The sign of N - D * (value + half), or with `root` N - (count * (value + half))^2; N is the sum of `size` terms, D is upper + lower.
-FN int side_of(const REAL* terms, uint size, REAL upper, REAL lower, REAL count, uint root, REAL value, REAL half) {
+// The sign of N - D * (value + beyond), or with `root` N - (count * (value + beyond))^2; N is the sum of `size` terms, D is upper + lower.
+FN int side_of(const REAL* terms, uint size, REAL upper, REAL lower, REAL count, uint root, REAL value, REAL beyond) {
   REAL all[MOST_TERMS];
   for (uint i = 0; i < size; ++i) all[i] = terms[i];
   if (root) {
-    const REAL a = count * value, b = fma(count, value, -a), c = count * half;
+    const REAL a = count * value, b = fma(count, value, -a), c = count * beyond;
     put_product(all, size, -a, a);
     put_product(all, size + 2, -2 * a, b);
     put_product(all, size + 4, -2 * a, c);
@@ -151,8 +151,8 @@ FN int side_of(const REAL* terms, uint size, REAL upper, REAL lower, REAL count,
   } else {
     put_product(all, size, -upper, value);
     put_product(all, size + 2, -lower, value);
-    all[size + 4] = -upper * half;  // half is a power of two
-    all[size + 5] = -lower * half;
+    all[size + 4] = -upper * beyond;  // beyond is a power of two
+    all[size + 5] = -lower * beyond;
     size += 6;
   }
   const uint left = distill(all, size);

@@ -17,13 +17,13 @@ void segments(GLOBAL const uchar* data, ulong offset, GLOBAL const ulong* offset
     ELEMENT x[UNROLL];
 #pragma unroll
     for (uint k = 0; k < UNROLL; ++k) x[k] = from[i + k * lanes];
-    sum = add_all(sum, x, UNROLL);
+    sum = add_all(sum, x, UNROLL, i, lanes, 1);
   }
   for (; i < end; i += FEW * lanes) {
     ELEMENT x[FEW];
 #pragma unroll
     for (uint k = 0; k < FEW; ++k) x[k] = i + k * lanes < end ? from[i + k * lanes] : MISSING;
-    sum = add_all(sum, x, FEW);
+    sum = add_all(sum, x, FEW, i, lanes, 1);
   }
   if (lanes > 1) sum = sum_of_lanes(shared, sum, lane, lanes, 1);
   if (lane != 0 || segment >= count) return;

@@ -150,10 +150,15 @@ void check(const Array& host, const std::vector<Array>& same, const Axes& axes, 
   }
 }
 
+// On CPUs, where kernels take a second each to compile, those of three types stand for all.
+bool stands_for_others(DType type, NanPolicy nan) {
+  return nan == NanPolicy::skip ? type == DType::float32 : type == DType::uint8 || type == DType::float64;
+}
+
 struct There {
-  There(const Array& host, std::uint64_t offset) {
+  There(const Array& host, std::uint64_t offset, NanPolicy nan) {
     for (const Device& device : test::devices()) {
-      if (!device.info().has(Capability::kernels)) continue;
+      if (!device.info().has(Capability::kernels) || (device.info().is_cpu && !stands_for_others(host.type(), nan))) continue;
       buffers.emplace_back(device, host.bytes() + offset + 8);
       if (host.bytes() != 0) buffers.back().write(host.data(), host.bytes(), offset);
     }
@@ -187,14 +192,15 @@ TEST_P(AxesReductions, OfHardCases) {
         }
       }
       const Array host(made.view().data(), Shape(shape), type);
-      const There there(host, 16);
+      const NanPolicy nan = turn % 4 < 2 ? NanPolicy::propagate : NanPolicy::skip;
+      const There there(host, 16, nan);
       for (unsigned mask = 1; mask < 1u << shape.size(); ++mask) {
         std::vector<std::int64_t> numbers;
         for (std::size_t axis = 0; axis < shape.size(); ++axis) {
           if ((mask >> axis & 1) != 0) numbers.push_back(static_cast<std::int64_t>(axis));
         }
         SCOPED_TRACE(std::string(hard_case.name) + ", shape " + std::to_string(&shape - shapes.data()) + ", axes " + std::to_string(mask));
-        check(host, there.arrays(host, 16), Axes(numbers), turn % 4 < 2 ? NanPolicy::propagate : NanPolicy::skip);
+        check(host, there.arrays(host, 16), Axes(numbers), nan);
         if (HasFatalFailure()) return;
       }
     }
@@ -265,7 +271,7 @@ void check_rows(std::size_t count) {
   const DType type = dtype_of<T>();
   for (const NanPolicy nan : {NanPolicy::propagate, NanPolicy::skip}) {
     const Array along(rows.data(), {kRows, count}, type), down(columns.data(), {count, kRows}, type);
-    const There one(along, 0), other(down, 8);
+    const There one(along, 0, nan), other(down, 8, nan);
     SCOPED_TRACE("of " + std::to_string(count));
     check(along, one.arrays(along, 0), Axes{1}, nan);
     check(down, other.arrays(down, 8), Axes{0}, nan);

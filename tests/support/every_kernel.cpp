@@ -229,6 +229,11 @@ void build_axes(device::Device& device, bool rest) {
     for (const bool skip : {false, true}) {
       if (skip && is_integer(type)) continue;
       device::build(device, groups::axes_source(type, {.skip = skip}), "axes");
+      for (const AxisReduction what :
+           {AxisReduction::norm, AxisReduction::variance, AxisReduction::max, AxisReduction::argmin, AxisReduction::count_nonzero}) {
+        if (!groups::reduces_on_device(what, type, 2, device.info())) continue;
+        device::build(device, groups::axes_source(type, {.what = what, .skip = skip}), "axes");
+      }
       device::build(device, groups::axes_exact_source(type, {.skip = skip}), "axes_exact");
       device::build(device, groups::segments_source(type, {.skip = skip}), "segments");
     }
@@ -291,7 +296,8 @@ void build_formulas(device::Device& device) {
     std::vector<DType> read;
     for (const formula::InputComponent& input : one.inputs) read.push_back(of_term[input.input].array.type());
     const statistics::TermCode code = formula::term_code(one, read, readings);
-    for (const int power : {12, 28}) statistics::DevicePass(device, code, statistics::collect_options(fields, {}), std::uint64_t{1} << power);
+    for (const int power : {12, 28})
+      statistics::DevicePass(device, code, statistics::collect_options(fields, {}), std::uint64_t{1} << power);
   };
   const FormulaInput x{"x", of(DType::float32)}, z{"z", of(DType::float64)}, n{"n", of(DType::int8)}, m{"m", of(DType::int64)};
   term("(x - h)*(x - h)", {x}, {Reading::loads}, statistics::kSumAlone);

@@ -12,7 +12,7 @@
 // Always inline: where LLVM replaces a parameter that is always the same local array by that array before inlining, PoCL 3.1 leaves the
 // function with an array of its own, and what is written here is not read there.
 #define FN static inline __attribute__((always_inline))
-#define SELDOM FN  // a function that is called seldom (cuda.h)
+#define SELDOM static __attribute__((noinline))  // a function that is called seldom (cuda.h)
 #define GLOBAL __global
 #define LOCAL __local
 #define LOCAL_VAR __local

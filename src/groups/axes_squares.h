@@ -1,0 +1,157 @@
+// Sums of squares along axes, with those of the numbers if VARIANCE is set, for axes.cl, after expansion.h and moments.h. The host defines
+// VALUE(x), MISSING and INTEGERS, of up to 32 bits, as for axes_sums.h.
+#define RESULT ulong
+
+#if INTEGERS
+// Sums of fewer than 2^31 numbers.
+typedef struct {
+  long sum;
+  ulong low, high;  // of the squares
+} SUM;
+#define SUM_WORDS 3
+FN SUM sum_zero(void) {
+  SUM x;
+  x.sum = 0;
+  x.low = x.high = 0;
+  return x;
+}
+FN SUM sum_merge(SUM x, SUM y) {
+  x.sum += y.sum;
+  x.low += y.low;
+  x.high += y.high + (x.low < y.low ? 1 : 0);
+  return x;
+}
+FN SUM sum_add(SUM x, long value) {
+  SUM y;
+  y.sum = value;
+  y.low = (ulong)(value * value);
+  y.high = 0;
+  return sum_merge(x, y);
+}
+FN ulong word_of(SUM x, uint i) { return i == 0 ? (ulong)x.sum : i == 1 ? x.low : x.high; }
+FN SUM sum_of_words(ulong a, ulong b, ulong c) {
+  SUM x;
+  x.sum = (long)a;
+  x.low = b;
+  x.high = c;
+  return x;
+}
+FN void store_sum(GLOBAL ulong* to, ulong apart, SUM x) {
+  for (uint i = 0; i < SUM_WORDS; ++i) to[i * apart] = word_of(x, i);
+}
+FN SUM stored_sum(GLOBAL const ulong* from, ulong apart) { return sum_of_words(from[0], from[apart], from[2 * apart]); }
+FN void share_sum(LOCAL ulong* to, SUM x) {
+  for (uint i = 0; i < SUM_WORDS; ++i) to[i * GROUP_SIZE] = word_of(x, i);
+}
+FN SUM shared_sum(LOCAL const ulong* from) { return sum_of_words(from[0], from[GROUP_SIZE], from[2 * GROUP_SIZE]); }
+FN EXPANSION numbers_of(SUM x) {
+  EXPANSION sum = expansion_zero();
+  sum.s = (double)(x.sum >> 32) * 0x1p32;
+  sum.e = (double)(uint)x.sum;
+  return sum;
+}
+FN SQUARES squares_of(SUM x) {
+  SQUARES sum = squares_zero();
+  sum.s = (double)x.high * 0x1p64;  // below 2^32
+  sum.e = (double)(uint)(x.low >> 32) * 0x1p32;
+  sum.f = (double)(uint)x.low;
+  return sum;
+}
+#else
+typedef struct {
+#if VARIANCE
+  EXPANSION numbers;
+#endif
+  SQUARES squares;
+} SUM;
+#define SUM_WORDS (VARIANCE ? 8 : 4)
+FN SUM sum_zero(void) {
+  SUM x;
+#if VARIANCE
+  x.numbers = expansion_zero();
+#endif
+  x.squares = squares_zero();
+  return x;
+}
+FN SUM sum_merge(SUM x, SUM y) {
+#if VARIANCE
+  x.numbers = expansion_merge(x.numbers, y.numbers);
+#endif
+  x.squares = squares_merge(x.squares, y.squares);
+  return x;
+}
+FN SUM sum_add(SUM x, double value) {
+#if VARIANCE
+  x.numbers = expansion_add(x.numbers, value);
+#endif
+  x.squares = add_square(x.squares, value);
+  return x;
+}
+FN ulong word_of(SUM x, uint i) {
+#if VARIANCE
+  if (i >= 4) return i == 4 ? as_ulong(x.numbers.s) : i == 5 ? as_ulong(x.numbers.e) : i == 6 ? as_ulong(x.numbers.f) : x.numbers.inexact;
+#endif
+  return as_ulong(i == 0 ? x.squares.s : i == 1 ? x.squares.e : i == 2 ? x.squares.f : x.squares.lost);
+}
+FN SUM sum_of_words(const ulong* words) {
+  SUM x;
+  x.squares.s = as_double(words[0]);
+  x.squares.e = as_double(words[1]);
+  x.squares.f = as_double(words[2]);
+  x.squares.lost = as_double(words[3]);
+#if VARIANCE
+  x.numbers.s = as_double(words[4]);
+  x.numbers.e = as_double(words[5]);
+  x.numbers.f = as_double(words[6]);
+  x.numbers.inexact = (uint)words[7];
+#endif
+  return x;
+}
+FN void store_sum(GLOBAL ulong* to, ulong apart, SUM x) {
+#pragma unroll
+  for (uint i = 0; i < SUM_WORDS; ++i) to[i * apart] = word_of(x, i);
+}
+FN SUM stored_sum(GLOBAL const ulong* from, ulong apart) {
+  ulong words[SUM_WORDS];
+#pragma unroll
+  for (uint i = 0; i < SUM_WORDS; ++i) words[i] = from[i * apart];
+  return sum_of_words(words);
+}
+FN void share_sum(LOCAL ulong* to, SUM x) {
+#pragma unroll
+  for (uint i = 0; i < SUM_WORDS; ++i) to[i * GROUP_SIZE] = word_of(x, i);
+}
+FN SUM shared_sum(LOCAL const ulong* from) {
+  ulong words[SUM_WORDS];
+#pragma unroll
+  for (uint i = 0; i < SUM_WORDS; ++i) words[i] = from[i * GROUP_SIZE];
+  return sum_of_words(words);
+}
+FN EXPANSION numbers_of(SUM x) {
+#if VARIANCE
+  return x.numbers;
+#else
+  return expansion_zero();
+#endif
+}
+FN SQUARES squares_of(SUM x) { return x.squares; }
+#endif
+
+FN uint finished(SUM x, ulong count, int what, GLOBAL RESULT* to) {
+  const ROUNDED found = moment((uint)what, numbers_of(x), squares_of(x), (double)count);
+  *to = as_ulong(found.value);
+  return !found.certain || (SKIP && VARIANCE);  // the number of elements that are not NaN is unknown
+}
+
+FN SUM add_all(SUM sum, const ELEMENT* x, uint count, ulong first, ulong apart, uint together) {
+#pragma unroll
+  for (uint k = 0; k < count; ++k) {
+#if SKIP
+    const double value = VALUE(x[k]);
+    sum = sum_add(sum, value == value ? value : 0);
+#else
+    sum = sum_add(sum, VALUE(x[k]));
+#endif
+  }
+  return sum;
+}
