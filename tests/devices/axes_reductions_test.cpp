@@ -93,6 +93,8 @@ std::vector<std::byte> alone(const Array& elements, AxisReduction what, NanPolic
       case AxisReduction::count_nonzero:
         put(count_nonzero(elements, options));
         break;
+      case AxisReduction::product:  // axes_operator_test.cpp
+        break;
     }
   } catch (const Error&) {
     bytes.clear();
