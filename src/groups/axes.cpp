@@ -157,11 +157,11 @@ bool has_positions(AxisReduction reduction) { return reduction == AxisReduction:
 // Of an array in host memory.
 void reduce_host(const AxisProblem& problem, AxisReduction reduction, const Options& options, DType type, std::byte* to) {
   const auto all = [](std::uint64_t i) { return i; };
-  // A few long results: the loops for whole arrays use all threads for each.
-  const bool few = problem.results < 16 && problem.each * size_of(problem.data.type()) > (std::uint64_t{8} << 20) &&
-                   !problem.kept.empty() && problem.reduced.size() == 1 &&
-                   problem.reduced[0].stride == static_cast<std::int64_t>(size_of(problem.data.type()));
-  if (!reduces_on_cpu(reduction, problem.data.type(), problem.each) || problem.each == 0 || problem.kept.empty() || few) {
+  // Long rows: the loops for whole arrays read each in several places, and those of megabytes by all threads.
+  constexpr std::uint64_t kLongRow = std::uint64_t{1} << 17;  // bytes
+  const bool long_rows = problem.each * size_of(problem.data.type()) >= kLongRow && problem.reduced.size() == 1 &&
+                         problem.reduced[0].stride == static_cast<std::int64_t>(size_of(problem.data.type()));
+  if (!reduces_on_cpu(reduction, problem.data.type(), problem.each) || problem.each == 0 || problem.kept.empty() || long_rows) {
     return reduce_each(problem, reduction, options, problem.results, all, type, to);
   }
   const std::vector<std::uint64_t> pending = reduce_cpu(problem, reduction, options.nan, options.tuning.threads, to);

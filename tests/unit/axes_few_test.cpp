@@ -100,6 +100,40 @@ TEST(AxesOfFewElements, ManyResults) {
   }
 }
 
+// Results that are written past the caches, to memory that begins anywhere in a cache line; in one row, and in several that do not.
+TEST(AxesOfFewElements, ResultsAnywhere) {
+  hard::Random random(3);
+  constexpr std::uint64_t kResults = (1 << 19) + 24;
+  std::vector<double> room(kResults + 16);
+  for (const std::uint64_t outer : {1u, 4u, 1u << 17}) {
+    const std::uint64_t inner = kResults / outer;
+    std::vector<double> x(3 * outer * inner);
+    for (double& number : x) number = static_cast<double>(static_cast<std::int64_t>(random.bits())) * 0x1p-60;
+    x[x.size() / 2] = std::numeric_limits<double>::infinity();
+    for (std::size_t i = 0; i < x.size(); i += 1 + random.below(30000)) x[i] = 0x1p80;
+    const Options threads{.device = Device::open("cpu"), .tuning = {.threads = 2}};
+    const Array columns(x.data(), {outer, 3, inner}, DType::float64), rows(x.data(), {outer, inner, 3}, DType::float64);
+    for (const auto reduction : {AxisReduction::sum, AxisReduction::mean}) {
+      const auto one = [&](const Array& line) {
+        return reduction == AxisReduction::sum ? sum(line, on_cpu()).as_double() : mean(line, on_cpu());
+      };
+      for (std::size_t first = 0; first < 8; ++first) {
+        SCOPED_TRACE(std::to_string(outer) + ", " + std::to_string(first));
+        double* const results = room.data() + first;
+        const Array to(results, {outer, inner}, DType::float64);
+        axis_reduction(columns, reduction, Axes{1}, to, threads);
+        const auto check_one = [&](std::uint64_t i) { ASSERT_EQ(results[i], one(columns.at(0, i / inner).at(1, i % inner))) << i; };
+        for (std::uint64_t i = 0; i < outer * inner; i += 1 + random.below(700)) check_one(i);
+        axis_reduction(rows, reduction, Axes{2}, to, threads);
+        for (std::uint64_t i = 0; i < outer * inner; i += 1 + random.below(700)) {
+          ASSERT_EQ(results[i], one(rows.at(0, i / inner).at(0, i % inner))) << i;
+        }
+        if (HasFatalFailure()) return;
+      }
+    }
+  }
+}
+
 // A few columns of many rows, which are read as fewer rows of more columns.
 TEST(AxesOfFewElements, NarrowMatrices) {
   hard::Random random(2);

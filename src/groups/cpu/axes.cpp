@@ -5,6 +5,8 @@
 #include "groups/cpu/axes_extremes.hpp"
 #include "groups/cpu/axes_moments.hpp"
 
+#include <hwy/cache_control.h>
+
 #include <algorithm>
 #include <mutex>
 #include <type_traits>
@@ -91,14 +93,17 @@ class Reducer {
     constexpr std::uint64_t kStreamed = std::uint64_t{1} << 22;  // bytes of results beyond the caches
     const std::uint64_t inner = lanes_.extent, each = problem_.each, bytes = size_of(problem_.data.type());
     const bool columns = lanes_.stride == static_cast<std::int64_t>(bytes), stream = 8 * problem_.results >= kStreamed;
-    const std::uint64_t block = std::min(columns ? kLanes : std::clamp<std::uint64_t>(kBlock / each, 8, kLanes), inner);
-    const std::uint64_t blocks = (inner + block - 1) / block;
+    constexpr std::uint64_t kLine = 8;  // results of a cache line
+    const std::uint64_t block = columns ? kLanes : std::clamp<std::uint64_t>(kBlock / each / kLine * kLine, kLine, kLanes);
+    // The first block is shorter, so that others begin with a line, which is needed to write past the caches.
+    const std::uint64_t before = reinterpret_cast<std::uintptr_t>(results_) / sizeof(double) % kLine;
+    const std::uint64_t blocks = (inner + before + block - 1) / block;
     std::vector<Sums> sums(threads_, Sums(work_, std::min<std::uint64_t>(block, most_lanes_)));
-    const std::uint64_t chunk = std::max<std::uint64_t>(1, (std::uint64_t{1} << 18) / (block * (each * bytes + 8)));
+    const std::uint64_t chunk = std::max<std::uint64_t>(1, (std::uint64_t{1} << 18) / (std::min(block, inner) * (each * bytes + 8)));
     core::for_chunks(problem_.results / inner * blocks, threads_, chunk, [&](std::uint32_t task, std::uint64_t first, std::uint64_t count) {
       for (std::uint64_t i = first; i < first + count; ++i) {
-        const std::uint64_t outer = i / blocks, begin = i % blocks * block, lanes = std::min(block, inner - begin),
-                            at = outer * inner + begin;
+        const std::uint64_t outer = i / blocks, end = std::min((i % blocks + 1) * block - before, inner);
+        const std::uint64_t begin = i % blocks == 0 ? 0 : i % blocks * block - before, lanes = end - begin, at = outer * inner + begin;
         const FewElements elements{base_ + problem_.offset_of(at), bytes == 8, columns, each, steps_.stride, lanes, lanes_.stride};
         if (sums[task].results(elements, stream, results_ + 8 * at)) continue;
         for (std::uint64_t lane = 0; lane < lanes; lane += most_lanes_) {
@@ -108,6 +113,7 @@ class Reducer {
           finish(sums[task], at + lane, some);
         }
       }
+      if (stream) hwy::FlushStream();
     });
   }
   // Adds the elements of results begin, begin + 1, … along the last kept axis, of these `count` indices of the outermost reduced one.

@@ -30,15 +30,11 @@ namespace HWY_NAMESPACE {
 
 using namespace watched;
 
-// Results that were computed in vectors, to where they belong.
+// Results that were computed in vectors, to where they belong; past the caches if they are many. What is stored there after that, at the
+// same addresses or by other threads, has to wait for hwy::FlushStream().
 class Results {
  public:
   Results(double* to, bool stream) : to_(to), stream_(stream && reinterpret_cast<std::uintptr_t>(to) % (kWidth * sizeof(double)) == 0) {}
-  ~Results() {
-    if (stream_) hwy::FlushStream();
-  }
-  Results(const Results&) = delete;
-  Results& operator=(const Results&) = delete;
 
   HWY_INLINE void put(std::size_t i, V x, std::size_t lanes) {
     const D d;
@@ -157,24 +153,26 @@ bool sums(const FewElements& of, bool mean, bool stream, double* work, double* t
   } else {
     const V zero = hn::Zero(d);
     auto special = hn::Ne(zero, zero);
-    {
-      Results results(to, stream);
-      for (std::size_t i = 0; i < of.lanes; i += kWidth) {
-        const V upper = hn::LoadU(d, work + i), lower = hn::LoadU(d, work + kLanes + i), sum = hn::Add(upper, lower);
-        const auto special_here = hn::IsNaN(lower);
-        special = hn::Or(special, special_here);
-        // A zero's sign is that of the upper parts.
-        V result = hn::IfThenElse(hn::Eq(lower, zero), upper, sum);
-        if (mean) {
-          const V total = result, rest = hn::IfThenZeroElse(special_here, error(upper, lower, sum));
-          auto uncertain = hn::Ne(zero, zero);
-          result = mean_of(total, rest, count, uncertain);
-          if (!hn::AllFalse(d, uncertain) && !decide(result, total, rest, uncertain, static_cast<double>(of.count))) return false;
+    Results results(to, stream);
+    for (std::size_t i = 0; i < of.lanes; i += kWidth) {
+      const V upper = hn::LoadU(d, work + i), lower = hn::LoadU(d, work + kLanes + i), sum = hn::Add(upper, lower);
+      const auto special_here = hn::IsNaN(lower);
+      special = hn::Or(special, special_here);
+      // A zero's sign is that of the upper parts.
+      V result = hn::IfThenElse(hn::Eq(lower, zero), upper, sum);
+      if (mean) {
+        const V total = result, rest = hn::IfThenZeroElse(special_here, error(upper, lower, sum));
+        auto uncertain = hn::Ne(zero, zero);
+        result = mean_of(total, rest, count, uncertain);
+        if (!hn::AllFalse(d, uncertain) && !decide(result, total, rest, uncertain, static_cast<double>(of.count))) {
+          hwy::FlushStream();
+          return false;
         }
-        results.put(i, result, of.lanes);
       }
+      results.put(i, result, of.lanes);
     }
     if (hn::AllFalse(d, special)) return true;
+    hwy::FlushStream();
     for (std::size_t i = 0; i < of.lanes; ++i) {
       if (!std::isnan(work[kLanes + i])) continue;
       to[i] = sum_of_specials(of.from + static_cast<std::int64_t>(i) * of.lane_stride, of.count, of.apart);

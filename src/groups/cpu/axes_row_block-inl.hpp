@@ -98,15 +98,15 @@ void add_sums(const double* sums, std::size_t lanes, Terms to) {
 
 constexpr std::size_t kFolded = 64;  // sums of doubles of rows of few that are left to expansions
 
-// Adds `count` rows of `folded` times `lanes` numbers to `lanes` expansions, if plain sums round nothing. For `apart` and `next` see
-// sum_columns().
+// Adds `count` rows of `folded` times `lanes` numbers to `lanes` expansions, if plain sums round nothing. For `apart`, `next` and `ahead`
+// see sum_columns().
 template <class Real, bool kSkip>
 bool add_watched(const std::byte* from, std::uint64_t count, std::int64_t apart, std::int64_t next, std::size_t lanes, std::size_t folded,
-                 double* work, Terms to) {
+                 double* work, Terms to, std::int64_t ahead = watched::kAhead) {
   if (!to.trying->now()) return false;
   asm volatile("" : "+r"(work) : : "memory");  // what is stored there is computed while the processor is watched
   const core::RoundingWatch watch;
-  watched::sum_columns<Real, kSkip>(from, count, apart, next, folded * lanes, work);
+  watched::sum_columns<Real, kSkip>(from, count, apart, next, folded * lanes, work, ahead);
   // Up to the elements that are likely to have room.
   const std::size_t parts = std::min(folded, sizeof(Real) == sizeof(double) ? kFolded : 1);
   watched::fold(work, folded * lanes, parts * lanes);
@@ -133,7 +133,7 @@ bool add_watched_run(const std::byte*, std::uint64_t, Terms) {
   return false;
 }
 template <class Real, bool kSkip>
-bool add_watched(const std::byte*, std::uint64_t, std::int64_t, std::int64_t, std::size_t, std::size_t, double*, Terms) {
+bool add_watched(const std::byte*, std::uint64_t, std::int64_t, std::int64_t, std::size_t, std::size_t, double*, Terms, std::int64_t = 0) {
   return false;
 }
 #endif
@@ -143,7 +143,7 @@ bool add_watched(const std::byte*, std::uint64_t, std::int64_t, std::int64_t, st
 // terms.
 template <bool kSkip>
 class RowBlock {
-  static constexpr std::int64_t kTogether = 8;
+  static constexpr std::int64_t kTogether = 4;
 
  public:
   // Of doubles fewer at once, as their halves have less room to grow.
@@ -156,7 +156,8 @@ class RowBlock {
     for (std::uint64_t first = 0; first < steps; first += kRows<Real>) {
       const std::uint64_t count = std::min(kRows<Real>, steps - first);
       const std::byte* const at = from + static_cast<std::int64_t>(first) * apart;
-      if (add_watched<Real, kSkip>(at, count, apart, kTogether * apart, lanes, 1, state_, to)) continue;
+      // The next rows: a processor does not fetch from one row to another itself.
+      if (add_watched<Real, kSkip>(at, count, apart, kTogether * apart, lanes, 1, state_, to, kTogether * apart)) continue;
       if constexpr (sizeof(Real) == sizeof(double)) {
         if (add_if_exact(at, count, apart, lanes, to)) continue;
       }

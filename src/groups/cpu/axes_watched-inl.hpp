@@ -109,14 +109,15 @@ HWY_INLINE V add_neighbours(const V (&x)[n]) {
 // Ahead of the loops in bytes, to the second-level cache: the first has too few lines under way. Not in a function of its own: GCC takes
 // one that does nothing else for one that does nothing.
 constexpr std::int64_t kAhead = 1024;
-#define SAMESUM_FETCH(at) __builtin_prefetch((at) + kAhead, 0, 2)
+#define SAMESUM_FETCH(at, ahead) __builtin_prefetch((at) + (ahead), 0, 2)
 
 // The sums of columns to to[part * kLanes + lane]. Rows are read kTogether at once, `apart` bytes from one to the next: sums are loaded and
 // stored less often, and memory gives more to a processor that reads in several places. `next` bytes lie between the first of these and
-// the first of the next.
-constexpr std::size_t kTogether = 8;
+// the first of the next. `ahead`, in bytes, is what is fetched.
+constexpr std::size_t kTogether = 4;  // of eight, fewer lines were there when they were needed
 template <class Real, bool kSkip>
-void sum_columns(const std::byte* from, std::uint64_t count, std::int64_t apart, std::int64_t next, std::size_t lanes, double* to) {
+void sum_columns(const std::byte* from, std::uint64_t count, std::int64_t apart, std::int64_t next, std::size_t lanes, double* to,
+                 std::int64_t ahead = kAhead) {
   using Part = Sums<Real, kSkip>;
   const D d;
   const std::size_t whole = lanes / kWidth * kWidth;
@@ -126,7 +127,7 @@ void sum_columns(const std::byte* from, std::uint64_t count, std::int64_t apart,
       Part sums = load(at);
       for (std::size_t row = 1; row < decltype(rows)::value; ++row) {
         at += apart;
-        if ((i * sizeof(Real)) % 64 == 0) SAMESUM_FETCH(at);
+        if ((i * sizeof(Real)) % 64 == 0) SAMESUM_FETCH(at, ahead);
         sums.add(load(at));
       }
       unrolled<Part::kParts>([&](auto part) SAMESUM_LAMBDA {
@@ -135,7 +136,7 @@ void sum_columns(const std::byte* from, std::uint64_t count, std::int64_t apart,
       });
     };
     for (std::size_t i = 0; i < whole; i += kWidth) {
-      SAMESUM_FETCH(from + i * sizeof(Real));
+      SAMESUM_FETCH(from + i * sizeof(Real), ahead);
       vector(i, [](const std::byte* at) SAMESUM_LAMBDA { return Part::load(at); });
     }
     if (whole != lanes) vector(whole, [&](const std::byte* at) SAMESUM_LAMBDA { return Part::load_first(at, lanes - whole); });
@@ -148,7 +149,6 @@ void sum_columns(const std::byte* from, std::uint64_t count, std::int64_t apart,
     row += rows;
     from += static_cast<std::int64_t>(rows) * apart;
   };
-  remaining(std::integral_constant<std::size_t, 4>());
   remaining(std::integral_constant<std::size_t, 2>());
   remaining(std::integral_constant<std::size_t, 1>());
 }
@@ -170,7 +170,7 @@ template <class Real, bool kSkip>
 HWY_INLINE Sums<Real, kSkip> sum_short_row(const std::byte* row, std::size_t vectors, std::size_t rest) {
   using Part = Sums<Real, kSkip>;
   constexpr std::size_t kBytes = kWidth * sizeof(Real);
-  SAMESUM_FETCH(row);
+  SAMESUM_FETCH(row, kAhead);
   Part sums = vectors != 0 ? Part::load(row) : Part::none();
   for (std::size_t i = 1; i < vectors; ++i) sums.add(Part::load(row + i * kBytes));
   if (rest != 0) sums.add(Part::load_first(row + vectors * kBytes, rest));
@@ -184,7 +184,7 @@ HWY_INLINE Sums<Real, kSkip> sum_long_row(const std::byte* row, std::size_t vect
   unrolled<kChains>([&](auto k) SAMESUM_LAMBDA { chains[k] = Part::load(row + k * kBytes); });
   std::size_t i = kChains;
   for (; i + kChains <= vectors; i += kChains) {
-    for (std::size_t line = 0; line < kChains * kBytes; line += 64) SAMESUM_FETCH(row + i * kBytes + line);
+    for (std::size_t line = 0; line < kChains * kBytes; line += 64) SAMESUM_FETCH(row + i * kBytes + line, kAhead);
     unrolled<kChains>([&](auto k) SAMESUM_LAMBDA { chains[k].add(Part::load(row + (i + k) * kBytes)); });
   }
   for (; i < vectors; ++i) chains[0].add(Part::load(row + i * kBytes));
