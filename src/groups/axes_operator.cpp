@@ -3,8 +3,8 @@
 #include "core/float_environment.hpp"
 #include "device/memory/run.hpp"
 #include "groups/axes_formula.hpp"
+#include "groups/device/trees_device.hpp"
 #include "groups/trees.hpp"
-#include "groups/trees_device.hpp"
 
 #include <samesum/axes_formula.hpp>
 #include <samesum/error.hpp>

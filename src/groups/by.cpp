@@ -4,7 +4,7 @@
 #include "core/visit.hpp"
 #include "device/memory/buffer.hpp"
 #include "groups/axes.hpp"
-#include "groups/axes_device.hpp"
+#include "groups/device/axes_device.hpp"
 #include "groups/index/scatter.hpp"
 
 #include <samesum/by.hpp>

@@ -1,7 +1,7 @@
 // Plans of reductions along axes: what both kinds of device need, and those that run kernels.
 #include "plan/planned.hpp"
 
-#include "groups/axes_device.hpp"
+#include "groups/device/axes_device.hpp"
 
 #include <samesum/error.hpp>
 
@@ -20,7 +20,8 @@ void require_like(const Request& request, const AlongAxes& axes, const Array& da
                       Layout::strided);
   // The stride of a single element does not matter.
   bool same = std::ranges::equal(data.shape(), like.shape());
-  for (std::size_t axis = 0; same && axis < like.rank(); ++axis) same = like.shape()[axis] <= 1 || data.strides()[axis] == like.strides()[axis];
+  for (std::size_t axis = 0; same && axis < like.rank(); ++axis)
+    same = like.shape()[axis] <= 1 || data.strides()[axis] == like.strides()[axis];
   if (same) return;
   throw Error(ErrorKind::usage,
               fmt::format("the plan is for arrays of shape ({}) and strides ({}), the array has shape ({}) and strides ({})",
@@ -50,8 +51,9 @@ class PlannedAlongAxes : public Planned {
     Values values(groups::result_type(wanted_.reduction, request_.type), axes_.problem().shape);
     if (values.size() != 0) request_.device.implementation().read(own_.memory, 0, values.data(), result_bytes());
     if (!axes_.all_exist()) {
-      throw Error(ErrorKind::no_answer, "a result along these axes does not exist, the sum of integers that needs more than 64 bits or the "
-                                        "mean of no elements: axis_reduction() names its position");
+      throw Error(ErrorKind::no_answer,
+                  "a result along these axes does not exist, the sum of integers that needs more than 64 bits or the "
+                  "mean of no elements: axis_reduction() names its position");
     }
     return values;
   }

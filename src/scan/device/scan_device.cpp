@@ -1,7 +1,7 @@
 // Scans on devices that run kernels: a launch of once.cl, or launches of scan.cl, or of columns.cl along an axis that is not the last.
 #include "scan/device/scan_device.hpp"
 #include "device/memory/buffer.hpp"
-#include "groups/axes_device.hpp"
+#include "groups/device/axes_device.hpp"
 
 #include <fmt/format.h>
 

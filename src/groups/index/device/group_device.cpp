@@ -2,7 +2,7 @@
 
 #include "core/chunks.hpp"
 #include "device/memory/buffer.hpp"
-#include "groups/axes_device.hpp"
+#include "groups/device/axes_device.hpp"
 #include "groups/index/device/group_digits.hpp"
 
 #include <algorithm>

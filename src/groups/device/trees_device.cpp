@@ -1,6 +1,6 @@
 // Trees along axes on a device: a launch goes up three levels of all results at once. A work-item has a node, and combines the eight leaves
 // below it in registers; its neighbours have the nodes of neighbouring results, so that these are read together where they lie together.
-#include "groups/trees_device.hpp"
+#include "groups/device/trees_device.hpp"
 
 #include "core/array/array_blocks.hpp"
 #include "device/memory/buffer.hpp"

@@ -140,7 +140,11 @@ FN SQUARES squares_of(SUM x) { return x.squares; }
 FN uint finished(SUM x, ulong count, int what, GLOBAL RESULT* to) {
   const ROUNDED found = moment((uint)what, numbers_of(x), squares_of(x), (double)count);
   *to = as_ulong(found.value);
-  return !found.certain || (SKIP && VARIANCE);  // the number of elements that are not NaN is unknown
+#if SKIP && VARIANCE
+  return 1;  // the number of elements that are not NaN is unknown
+#else
+  return !found.certain;
+#endif
 }
 
 FN SUM add_all(SUM sum, const ELEMENT* x, uint count, ulong first, ulong apart, uint together) {
