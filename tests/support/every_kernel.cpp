@@ -10,8 +10,8 @@
 #include "formula/operator/operator_device.hpp"
 #include "formula/operator/operator_plan.hpp"
 #include "groups/device/axes_device.hpp"
-#include "groups/index/device/group_device.hpp"
 #include "groups/device/trees_device.hpp"
+#include "groups/index/device/group_device.hpp"
 #include "histogram/histogram_device.hpp"
 #include "histogram/nd/cells_device.hpp"
 #include "histogram/nd/tiles.hpp"
@@ -231,6 +231,7 @@ void build_axes(device::Device& device, bool rest) {
       device::build(device, groups::axes_source(type, {.skip = skip}), "axes");
       for (const AxisReduction what :
            {AxisReduction::norm, AxisReduction::variance, AxisReduction::max, AxisReduction::argmin, AxisReduction::count_nonzero}) {
+        if ((!stands_for_others(type) || skip) && what != AxisReduction::variance && what != AxisReduction::argmin) continue;
         if (!groups::reduces_on_device(what, type, 2, device.info())) continue;
         device::build(device, groups::axes_source(type, {.what = what, .skip = skip}), "axes");
       }
