@@ -2,6 +2,7 @@
 // answer.
 #include "core/float_environment.hpp"
 #include "device/memory/run.hpp"
+#include "device/memory/upload.hpp"
 #include "groups/axes_formula.hpp"
 #include "groups/device/trees_device.hpp"
 #include "groups/trees.hpp"
@@ -166,7 +167,9 @@ std::vector<Values> reduce(const Array& data, const Operator& op, const Axes& ax
     results.fill(bound.identity(), bound.types());
   } else if (problem.results != 0) {
     device::require_on(data, device::device_for(data, data.bytes(), options));
-    groups::reduce_part(bound, std::span(&data, 1), axes, 0, problem.shape, options.tuning.threads, results);
+    const bool upload = !data.on_device() && options.device && options.device->info().has(Capability::kernels);
+    const Array there = upload ? device::uploaded(data, *options.device) : data;
+    groups::reduce_part(bound, std::span(&there, 1), axes, 0, problem.shape, options.tuning.threads, results);
   }
   return groups::finished(bound, std::move(results.values()));
 }
