@@ -103,7 +103,7 @@ device::Source axes_source(DType type, const AxesShape& shape) {
                         {{"REAL", "double"},
                          {"ELEMENT", std::string(element_name(type))},
                          {"UNROLL", std::to_string(unroll_of(type))},
-                         {"SKIP", flag(shape.skip && !is_integer(type))},
+                         {"SKIP", flag(shape.skip && !is_integer(type) && !counts)},  // VALUE(x) leaves them out of counts
                          {"GROUP_SIZE", std::to_string(shape.group_size)},
                          {"RESIDENT", std::to_string(work.has_squares() ? 2 : resident_of(type))}}};
   if (work.has_squares() || (numbers && !integers)) source.files = {"groups/expansion.h", "groups/moments.h"};
