@@ -108,9 +108,9 @@ enum class AxisReduction {
 std::string_view name_of(AxisReduction reduction) noexcept;
 
 /// The reduction of the elements along `axes`, one result for each position along the others: the same values, bit for bit, as a reduction
-/// of these elements alone. Sums and means take one pass at the speed of reading, whatever the shape and the strides; others work on one
-/// position after the other. An array on a device that runs kernels is reduced there, if the device has float64 (its sums and means);
-/// else it is copied to the host.
+/// of these elements alone. Takes one pass over the elements, whatever the shape and the strides; products, and variances and norms of
+/// 64-bit integers, take longer. An array on a device that runs kernels and has float64 is reduced there; otherwise, and for products of
+/// integers, it is copied to the host.
 /// @throws Error (usage) for an axis that the array does not have, or that is named twice; Error (no_answer) if an element of the result
 /// has none (the mean of no elements, a sum of integers beyond 64 bits): the message names its position.
 Values axis_reduction(const Array& data, AxisReduction reduction, const Axes& axes, const Options& options = {});
