@@ -201,23 +201,24 @@ void axes_few(GLOBAL const uchar* data, ulong offset, GLOBAL ulong* words, uint 
   }
 }
 
-// Adds the sums of the parts: one group for each result.
+// Adds the sums of the parts. Of few parts a group has several results, `width`, and GROUP_SIZE / width work-items for each.
 KERNEL FIXED_GROUP(GROUP_SIZE, 1)
-void axes_parts(GLOBAL const ulong* sums, ulong results, ulong each, ulong parts, int what, GLOBAL RESULT* to, ulong to_offset,
+void axes_parts(GLOBAL const ulong* sums, ulong results, ulong each, ulong parts, uint width, int what, GLOBAL RESULT* to, ulong to_offset,
                 GLOBAL ulong* words, GLOBAL ulong* pending, ulong capacity) {
   LOCAL_VAR ulong shared[GROUP_SIZE * SUM_WORDS];
-  const ulong result = group_id();
+  const uint lanes = GROUP_SIZE / width, lane = local_id() / width;  // both are powers of two
+  const ulong result = (ulong)group_id() * width + (local_id() & (width - 1));
   SUM sum = sum_zero();
-  for (ulong part = local_id(); part < parts; part += FEW * GROUP_SIZE) {
+  for (ulong part = lane; part < parts && result < results; part += FEW * lanes) {
     SUM x[FEW];
 #pragma unroll
     for (uint k = 0; k < FEW; ++k) {
-      const ulong at = part + k * GROUP_SIZE;
+      const ulong at = part + k * lanes;
       x[k] = at < parts ? stored_sum(sums + at * SUM_WORDS * results + result, results) : sum_zero();
     }
 #pragma unroll
     for (uint k = 0; k < FEW; ++k) sum = sum_merge(sum, x[k]);
   }
-  sum = sum_of_lanes(shared, sum, local_id(), GROUP_SIZE, 1);
-  if (local_id() == 0 && finished(sum, each, what, to + to_offset + result)) add_pending(words, pending, capacity, result);
+  if (lanes > 1) sum = sum_of_lanes(shared, sum, lane, lanes, width);
+  if (lane == 0 && result < results && finished(sum, each, what, to + to_offset + result)) add_pending(words, pending, capacity, result);
 }

@@ -185,9 +185,12 @@ class AxesLaunch {
       device_.launch(scratch_.kernel, groups, arguments);
     }
     if (shape_.parts == 1) return;
-    const device::Argument arguments[] = {scratch_.sums, problem_.results, problem_.each,  shape_.parts,     what_,
+    const auto lanes =
+        static_cast<std::uint32_t>(std::min<std::uint64_t>(std::bit_ceil((shape_.parts + kFew - 1) / kFew), shape_.group_size));
+    const std::uint32_t width = shape_.group_size / lanes;
+    const device::Argument arguments[] = {scratch_.sums, problem_.results, problem_.each,  shape_.parts,     width,    what_,
                                           to_,           to_offset_,       scratch_.words, scratch_.pending, kCapacity};
-    device_.launch(scratch_.merge, {static_cast<std::uint32_t>(problem_.results), shape_.group_size}, arguments);
+    device_.launch(scratch_.merge, {static_cast<std::uint32_t>((problem_.results + width - 1) / width), shape_.group_size}, arguments);
   }
 
   // The pending results, of which there are about `wanted`.
