@@ -166,8 +166,9 @@ class Protocol(unittest.TestCase):
             tensor = Producer(np.zeros((3, 0), np.float32), device=device, versioned=False)
             self.assertEqual(samesum.sum(tensor, axis=1).tolist(), [0.0] * 3)
             self.assertEqual([named["stream"] for named in tensor.asked], [1, 1])
+            self.assertEqual(samesum.prod(tensor, axis=1).tolist(), [1.0] * 3)
             with self.assertRaisesRegex(ValueError, "host memory"):
-                samesum.prod(tensor, axis=1)
+                samesum.median(tensor, axis=1)
 
     def test_torch(self):
         try:
