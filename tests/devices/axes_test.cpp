@@ -1,4 +1,5 @@
 // Reductions along axes on every device: the bits of the same reduction of each result's elements alone.
+#include "support/axes.hpp"
 #include "selftest/cases.hpp"
 #include "support/devices.hpp"
 #include "support/guarded.hpp"
@@ -25,38 +26,8 @@
 namespace samesum {
 namespace {
 
-// All subsets of the axes of an array of this rank.
-std::vector<Axes> all_axes(std::size_t rank) {
-  std::vector<Axes> all;
-  for (unsigned mask = 0; mask < 1u << rank; ++mask) {
-    std::vector<std::int64_t> axes;
-    for (std::size_t axis = 0; axis < rank; ++axis) {
-      if (mask >> axis & 1) axes.push_back(static_cast<std::int64_t>(axis) - (axis % 2 == 0 ? 0 : static_cast<std::int64_t>(rank)));
-    }
-    std::ranges::reverse(axes);
-    all.emplace_back(std::move(axes));
-  }
-  return all;
-}
-
-// The elements of each result as an array, in C order of the results.
-std::vector<Array> groups_of(const Array& data, const Axes& axes) {
-  std::vector<Array> groups{data};
-  std::vector<bool> reduced(data.rank());
-  for (const std::int64_t axis : axes.numbers())
-    reduced[static_cast<std::size_t>(axis < 0 ? axis + static_cast<std::int64_t>(data.rank()) : axis)] = true;
-  std::size_t gone = 0;
-  for (std::size_t axis = 0; axis < data.rank(); ++axis) {
-    if (reduced[axis]) continue;
-    std::vector<Array> next;
-    for (const Array& group : groups) {
-      for (std::uint64_t i = 0; i < data.shape()[axis]; ++i) next.push_back(group.at(axis - gone, i));
-    }
-    groups = std::move(next);
-    ++gone;
-  }
-  return groups;
-}
+using test::all_axes;
+using test::groups_of;
 
 struct OnDevice {
   OnDevice(const Device& device, const Array& host, std::uint64_t offset) {
