@@ -395,7 +395,7 @@ TEST(AxesOperatorTest, ReductionsOfFormulas) {
 // More values than are computed at once: boxes of several results, and results that take them chunk by chunk. On the CPU alone, as the
 // places where parts begin are the same everywhere.
 TEST(AxesOperatorTest, ValuesInParts) {
-  if (test::on_own_queues()) GTEST_SKIP();
+  if (test::on_own_queues()) GTEST_SKIP() << "runs on the CPU alone, where the caller's queues change nothing";
   const std::vector<std::int64_t> few = {3, 5, 7, 0, 11, 2, 9, 4, 1};
   const std::uint64_t length = (std::uint64_t{1} << 20) + 7;
   std::vector<std::int64_t> long_row(length);

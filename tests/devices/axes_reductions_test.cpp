@@ -1,8 +1,8 @@
 // Every reduction along axes on every device, of every type: the bits of the same reduction of each result's elements alone.
 #include "core/simd.hpp"
 #include "selftest/cases.hpp"
+#include "support/axes.hpp"
 #include "support/devices.hpp"
-#include "support/informative.hpp"
 
 #include <samesum/axes.hpp>
 #include <samesum/error.hpp>
@@ -102,27 +102,9 @@ std::vector<std::byte> alone(const Array& elements, AxisReduction what, NanPolic
   return bytes;
 }
 
-// The elements of each result, in C order of the results.
-std::vector<Array> groups_of(const Array& data, const Axes& axes) {
-  std::vector<Array> groups{data};
-  std::size_t gone = 0;
-  for (std::size_t axis = 0; axis < data.rank(); ++axis) {
-    bool reduced = false;
-    for (const std::int64_t number : axes.numbers()) reduced |= static_cast<std::size_t>(number) == axis;
-    if (reduced) continue;
-    std::vector<Array> next;
-    for (const Array& group : groups) {
-      for (std::uint64_t i = 0; i < data.shape()[axis]; ++i) next.push_back(group.at(axis - gone, i));
-    }
-    groups = std::move(next);
-    ++gone;
-  }
-  return groups;
-}
-
 // Of `host`, whose elements `data` has, on any device.
 void check(const Array& host, const std::vector<Array>& same, const Axes& axes, NanPolicy nan) {
-  const std::vector<Array> groups = groups_of(host, axes);
+  const std::vector<Array> groups = test::groups_of(host, axes);
   for (const AxisReduction what : kAll) {
     SCOPED_TRACE(std::string(name_of(what)) + (nan == NanPolicy::skip ? ", NaNs skipped" : ""));
     std::vector<std::byte> expected;

@@ -67,7 +67,8 @@ typedef enum samesum_reduction SAMESUM_C_ENUM {
 } samesum_reduction;
 /* Along axes (-1: the last one): one result for each position along the others, written to `to`, an array of the remaining axes, or of all
  * with extent 1 along these if `keep` is not 0. Its type is float64; int64 or uint64 for sums and products of integers; that of the
- * elements for min and max; float32 for products of floats but float64; uint64 for argmin, argmax, count_nonzero. It lies in host memory or on the device of `array`. */
+ * elements for min and max; float64 for products of float64, float32 for those of narrower floats; uint64 for argmin, argmax,
+ * count_nonzero. It is in host memory or on the device of `array`. */
 SAMESUM_C_API samesum_status samesum_reduce_axes(const samesum_array* array, samesum_reduction reduction, const int64_t* axes, size_t count,
                                                  int keep, const samesum_options* options, const samesum_array* to);
 

@@ -173,9 +173,9 @@ class Reducer {
 }  // namespace
 
 bool reduces_on_cpu(AxisReduction what, DType type, std::uint64_t each) noexcept {
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 32;  // whose sums have room, and positions 32 bits
   const bool squares = AxisWork{what, type, false}.has_squares();
-  return !(squares && is_integer(type) && size_of(type) == 8) && each < std::uint64_t{1}
-                                                                            << 32;  // of which there are wide enough sums, and indices
+  return each < kMost && !(squares && is_integer(type) && size_of(type) == 8);
 }
 
 std::vector<std::uint64_t> reduce_cpu(const AxisProblem& problem, AxisReduction what, NanPolicy nan, std::uint32_t threads, void* results) {

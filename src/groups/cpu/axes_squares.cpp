@@ -8,6 +8,7 @@
 #include <hwy/foreach_target.h>  // must come before highway.h
 
 #include "groups/cpu/axes_expansions.hpp"
+#include "groups/cpu/axes_watched-inl.hpp"
 #include "groups/expansion.hpp"
 
 #include <hwy/highway.h>
@@ -23,16 +24,11 @@ namespace HWY_NAMESPACE {
 namespace squares {
 
 namespace hn = hwy::HWY_NAMESPACE;
-using D = hn::ScalableTag<double>;
-using V = hn::Vec<D>;
-// A vector of no lanes that are numbers in memory: of floats half of one.
+using watched::D;
+using watched::V;
+// As many numbers of memory as a vector has doubles.
 template <class Real>
 using Numbers = hn::Rebind<Real, D>;
-
-HWY_INLINE V error_of(V a, V b, V sum) {
-  const V of_b = hn::Sub(sum, a);
-  return hn::Add(hn::Sub(a, hn::Sub(sum, of_b)), hn::Sub(b, of_b));
-}
 
 // The error of square = x * x.
 HWY_INLINE V error_of_square(V x, V square) {
@@ -55,18 +51,18 @@ struct Vectors {
   HWY_INLINE void add_square(V x) {
     const D d;
     const V square = hn::Mul(x, x), sum = hn::Add(s, square);
-    V next = error_of(s, square, sum);
+    V next = watched::error(s, square, sum);
     s = sum;
     V second = hn::Add(e, next);
-    next = error_of(e, next, second);
+    next = watched::error(e, next, second);
     V third = hn::Add(f, next);
-    V unsure = hn::Abs(error_of(f, next, third));
+    V unsure = hn::Abs(watched::error(f, next, third));
     if constexpr (kWide) {
       const V rest = error_of_square(x, square), more = hn::Add(second, rest);
-      next = error_of(second, rest, more);
+      next = watched::error(second, rest, more);
       second = more;
       const V last = hn::Add(third, next);
-      unsure = hn::Add(unsure, hn::Abs(error_of(third, next, last)));
+      unsure = hn::Add(unsure, hn::Abs(watched::error(third, next, last)));
       third = last;
       const auto small = hn::AndNot(hn::Eq(x, hn::Zero(d)), hn::Lt(hn::Abs(x), hn::Set(d, LEAST_SQUARED)));
       unsure = hn::Add(unsure, hn::IfThenElseZero(small, hn::Set(d, LOST_OF_SMALL)));
