@@ -7,11 +7,16 @@
 #include <samesum/error.hpp>
 
 #include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <stop_token>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -22,6 +27,7 @@ namespace {
 constexpr std::uint32_t kReaders = 4;
 constexpr std::size_t kChunkBytes = std::size_t{4} << 20;
 constexpr std::size_t kLargeBlockBytes = std::size_t{1} << 26;
+constexpr std::size_t kPrefetchedBytes = std::size_t{1} << 24;  // of smaller files, the kernel's own reading ahead is enough
 constexpr std::uint64_t kAlignment = FileStream::kDirectAlignment;
 
 // Bytes of a file by direct reads, in chunks that several threads read ahead.
@@ -82,6 +88,28 @@ class ReadAhead {
   Pipeline<Block> pipeline_;  // last: its threads use the other members
 };
 
+// Has those pages of a mapping read that are not in memory, ahead of their first use. A thread that touches such a page waits for it and a
+// few behind it, while the disk has nothing else to do (docs/lab/cpu.md).
+class Prefetch {
+ public:
+  explicit Prefetch(std::span<const std::byte> mapped) : thread_([mapped](const std::stop_token& stop) { read(mapped, stop); }) {}
+
+ private:
+  static void read(std::span<const std::byte> mapped, const std::stop_token& stop) {
+    const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+    auto* const begin = reinterpret_cast<std::byte*>(reinterpret_cast<std::uintptr_t>(mapped.data()) / page * page);
+    const auto size = static_cast<std::size_t>(mapped.data() + mapped.size() - begin);
+    for (std::size_t at = 0; at < size && !stop.stop_requested(); at += kChunkBytes) {
+      const std::size_t bytes = std::min(kChunkBytes, size - at);
+      unsigned char resident = 0;  // the last page, as the first ones are read with the chunk before
+      if (mincore(begin + at + (bytes - 1) / page * page, 1, &resident) == 0 && (resident & 1) != 0) continue;
+      madvise(begin + at, bytes, MADV_WILLNEED);  // the kernel takes no more than a few MiB at once
+    }
+  }
+
+  std::jthread thread_;
+};
+
 class FileSource final : public Source {
  public:
   FileSource(ArrayFile file, std::string_view format, std::unique_ptr<FileStream> stream)
@@ -120,7 +148,9 @@ class FileSource final : public Source {
       return chunk.empty() ? std::nullopt : std::optional(Array(chunk.data(), chunk.size() / size, file_.type()));
     }
     if (count_ != 0 && !std::exchange(given_, true)) {
-      return Array(static_cast<const std::byte*>(file_.array().data()) + first_ * size, count_, file_.type());
+      const auto* const elements = static_cast<const std::byte*>(file_.array().data()) + first_ * size;
+      if (bytes() >= kPrefetchedBytes) prefetch_.emplace(std::span(elements, static_cast<std::size_t>(bytes())));
+      return Array(elements, count_, file_.type());
     }
     file_.check_unchanged();
     return std::nullopt;
@@ -143,7 +173,8 @@ class FileSource final : public Source {
   std::uint64_t bytes_read_ = 0;
   std::optional<core::ArrayBlocks> by_index_;
   std::unique_ptr<FileStream> stream_;
-  std::unique_ptr<ReadAhead> ahead_;  // last: its threads read the stream
+  std::unique_ptr<ReadAhead> ahead_;  // its threads read the stream
+  std::optional<Prefetch> prefetch_;  // its thread reads the file's mapping
 };
 
 }  // namespace
