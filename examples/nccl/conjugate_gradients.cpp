@@ -56,7 +56,8 @@ class Part {
         rims_(device, 16 * side * parts),
         scalars_(device, 8 * 8),
         groups_(device, 8 * kGroups),
-        sum_(device, DType::float64, Sum::Of::products),
+        residual_(device, DType::float64, Sum::Of::products, count_),
+        curvature_(device, DType::float64, Sum::Of::products, count_),
         apply_(kernel("cg_apply")),
         begin_(kernel("cg_begin")),
         to_rims_(kernel("cg_to_rims")),
@@ -112,11 +113,11 @@ class Part {
   // A dot product over all devices, to a scalar of each.
   void dot(const Buffer& a, std::uint64_t a_first, const Buffer& b, std::uint64_t b_first, unsigned scalar) {
     if (exact_) {
-      sum_.clear();
-      sum_.add(Array(a, a.bytes() / 8, DType::float64).part(a_first, count_),
-               Array(b, b.bytes() / 8, DType::float64).part(b_first, count_));
-      sum_.all_reduce(rank_);
-      sum_.round(scalars_, 8 * scalar);
+      Sum& sum = scalar == kCurvature ? curvature_ : residual_;
+      sum.assign(Array(a, a.bytes() / 8, DType::float64).part(a_first, count_),
+                 Array(b, b.bytes() / 8, DType::float64).part(b_first, count_));
+      sum.all_reduce(rank_);
+      sum.round(scalars_, 8 * scalar);
       return;
     }
     // Doubles are no integers: each device's sum goes to a word of its own, and all add up these.
@@ -140,12 +141,13 @@ class Part {
   std::uint64_t count_;
   bool exact_;
   Buffer x_, r_, q_, p_, rims_, scalars_, groups_;
-  Sum sum_;
+  Sum residual_, curvature_;
   samesum::Kernel apply_, begin_, to_rims_, from_rims_, step_, turn_, plain_dot_, plain_end_;
   samesum::Kernel next_ = kernel("cg_next"), add_up_ = kernel("cg_add_up");
 };
 
-Outcome solve(const std::vector<samesum::Device>& devices, const std::vector<Communicator>& ranks, unsigned side, bool exact, bool recorded) {
+Outcome solve(const std::vector<samesum::Device>& devices, const std::vector<Communicator>& ranks, unsigned side, bool exact,
+              bool recorded) {
   std::vector<Outcome> outcomes(devices.size());
   std::vector<std::thread> threads;
   for (std::size_t i = 0; i < devices.size(); ++i) {

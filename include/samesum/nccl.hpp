@@ -4,8 +4,7 @@
 //   // A thread for each GPU, as NCCL has it:
 //   auto ranks = samesum::nccl::Communicator::of_gpus({0, 1});
 //   samesum::nccl::Sum sum(device, samesum::DType::float32);   // device: this thread's, cuda:0 or cuda:1
-//   sum.clear();
-//   sum.add(x);                      // x: an array in the device's memory
+//   sum.assign(x);                   // x: an array in the device's memory; add() adds more
 //   sum.all_reduce(ranks[rank]);     // ncclAllReduce of integers, on the device's stream
 //   sum.round(result);               // a double in the device's memory: the same bits on all GPUs, and for any number of them
 //
@@ -57,9 +56,10 @@ class Sum {
  public:
   enum class Of { elements, products };
 
-  /// The sum of nothing, of arrays of `type`: float32 or float64. Compiles the kernels.
-  /// @throws Error (usage) for other types; Error (device) if the device has no kernels, float64 or 64-bit atomics.
-  Sum(const Device& device, DType type, Of what = Of::elements);
+  /// The sum of nothing, of arrays of `type`: float32 or float64; `elements`: of an addition, for which it is to be fast. Compiles the
+  /// kernels.
+  /// @throws Error (usage) for other types; Error (device) if the device has no kernels.
+  Sum(const Device& device, DType type, Of what = Of::elements, std::uint64_t elements = std::uint64_t{1} << 24);
 
   /// Makes it the sum of nothing again.
   void clear();
@@ -68,7 +68,13 @@ class Sum {
   void add(const Array& x);
   /// Adds the products a[i] * b[i], exactly. @throws Error (usage) also if the arrays differ in size, and for a sum of elements.
   void add(const Array& a, const Array& b);
-  /// The sum over all ranks, on each of them: 16 integers (float32), 75 (float64, products of float32) or 225 (products of float64).
+  /// Makes it the sum of these elements alone, or of these products: clear() and add() in one launch. Of an array in the device's memory;
+  /// O(n).
+  /// @throws Error as add().
+  void assign(const Array& x);
+  void assign(const Array& a, const Array& b);
+  /// The sum over all ranks, on each of them: 20 integers (float32), 34 (products of float32), 76 (float64) or 144
+  /// (products of float64).
   /// @throws Error as Communicator::all_reduce().
   void all_reduce(const Communicator& rank);
   /// Writes the sum, rounded once to the nearest double, to byte `offset` of `to`, a multiple of 8. NaN, infinities and -0.0 as for

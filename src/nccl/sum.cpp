@@ -1,80 +1,98 @@
-// Exact sums in device memory (words.cl).
+// Exact sums in device memory: a pass over the elements, and a small kernel that takes over what it leaves (words.cl).
 #include "core/float_environment.hpp"
 #include "device/memory/buffer.hpp"
 #include "device/memory/run.hpp"
 #include "nccl/words.hpp"
+#include "reduce/device/collect_device.hpp"
+#include "reduce/layout.hpp"
+#include "reduce/small/small_sum_device.hpp"
 
-#include <samesum/device/exact_sum.h>
 #include <samesum/error.hpp>
 #include <samesum/nccl.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace samesum::nccl {
 namespace {
 
 using device::Lock;
+using statistics::DevicePass;
 
-constexpr std::uint32_t kGroup = 256;
-constexpr std::uint32_t kGroupsOfUnit = 8;  // launched for each compute unit
-// Between two normalizations: each element adds to the words twice at most, as a product, and they have room for 2^30 additions.
-constexpr std::uint64_t kMax = std::uint64_t{1} << 28;
+constexpr std::uint32_t kGroup = 160;  // work-items for all words
+constexpr std::uint64_t kMostOfLaunch = std::uint64_t{1} << 30;
 
-bool is_wide(DType type) { return type == DType::float64; }
-// Elements that a work-item loads before it adds the first: with more, registers are spilled.
-std::uint32_t loads_of(DType type, bool products) { return !is_wide(type) ? 8 : products ? 2 : 4; }
+statistics::CollectOptions options_of(bool products) {
+  statistics::CollectOptions options{.fields = {.extrema = false, .sum = !products, .squares = products, .nonzeros = false}};
+  options.resident = true;
+  return options;
+}
 
 }  // namespace
 
-device::Source words_source(DType type, bool products) {
-  return {{"samesum/device/exact_sum.h", "nccl/words.cl"},
-          {{"REAL", is_wide(type) ? "double" : "float"},
-           {"WIDE", is_wide(type) ? "1" : "0"},
-           {"PRODUCTS", products ? "1" : "0"},
-           {"GROUP", std::to_string(kGroup)},
-           {"LOADS", std::to_string(loads_of(type, products))}}};
+// From the lowest bit to the highest that either kernel of a pass may leave, and 64 bits for the sign and carries.
+Words words_of(DType type, bool products) {
+  const reduction::SmallSumEntries small =
+      reduction::small_sum_entries(type, products ? reduction::Terms::products : reduction::Terms::elements);
+  const reduction::RecordLayout large(type, !products, products, products);
+  const int large_base = products ? 2 * large.sum_base - 1074 : large.sum_base;
+  const int base = std::min(small.base, large_base);
+  const int end = std::max(small.base + 32 * static_cast<int>(small.digits),
+                           large_base + 32 * static_cast<int>(products ? large.product_digits : large.sum_digits));
+  return {base, static_cast<std::uint32_t>(end - base + 31) / 32 + 2};
 }
 
-std::uint64_t words_of(DType type, bool products) {
-  if (products) return (is_wide(type) ? 3 : 1) * EXACT_SUM_WORDS(EXACT_SUM_FLOAT64);
-  return is_wide(type) ? EXACT_SUM_WORDS(EXACT_SUM_FLOAT64) : EXACT_SUM_WORDS(EXACT_SUM_FLOAT32);
+device::Source words_source(DType type, bool products) {
+  const Words words = words_of(type, products);
+  return {
+      {"exact/exact.h", "exact/exact_lanes.h", "reduce/layout.h", "nccl/words.cl"},
+      {{"GROUP_SIZE", std::to_string(kGroup)}, {"BASE", "(" + std::to_string(words.base) + ")"}, {"DIGITS", std::to_string(words.digits)}}};
 }
 
 struct Sum::State {
   Device device;
   DType type;
   bool products;
-  Buffer words, tickets;  // tickets: of the groups that have added
-  device::Kernel clear = {}, add = {}, normalize = {}, round = {};
+  Buffer words;
+  DevicePass pass;
+  device::Kernel clear = {}, add = {}, round = {};
 
-  void launch(const device::Kernel& kernel, std::uint32_t groups, std::uint32_t size, std::initializer_list<device::Argument> arguments) {
-    device.implementation().launch(kernel, {groups, size}, std::span(arguments.begin(), arguments.size()));
+  State(const Device& on, DType of, bool of_products, Buffer memory, std::uint64_t elements)
+      : device(on),
+        type(of),
+        products(of_products),
+        words(std::move(memory)),
+        pass(on.implementation(), of, options_of(of_products), of_products, elements) {
+    const device::Source source = words_source(type, products);
+    clear = device::build(device.implementation(), source, "words_clear");
+    add = device::build(device.implementation(), source, "words_add");
+    round = device::build(device.implementation(), source, "words_round");
+    pass.prepare_all();
   }
-  void add_runs(const Array& a, const Array& b);
+
+  void launch(const device::Kernel& kernel, std::initializer_list<device::Argument> arguments) {
+    device.implementation().launch(kernel, {1, kGroup}, std::span(arguments.begin(), arguments.size()));
+  }
+  void clear_words() { launch(clear, {words.state().memory}); }
+  void add_runs(bool two, const Array& a, const Array& b, bool assign);
 };
 
-Sum::Sum(const Device& device, DType type, Of what) {
+Sum::Sum(const Device& device, DType type, Of what, std::uint64_t elements) {
   const core::DefaultFloatEnvironment environment;
   if (type != DType::float32 && type != DType::float64) {
     throw Error(ErrorKind::usage, fmt::format("sums that stay on the device are of float32 and float64, not of {}", name_of(type)));
   }
-  for (const Capability needed : {Capability::kernels, Capability::fp64, Capability::int64_atomics}) {
-    if (device.info().has(needed)) continue;
+  if (const Capability needed = Capability::kernels; !device.info().has(needed)) {
     throw Error(ErrorKind::device, fmt::format("{} cannot keep exact sums: it lacks {} ({})", device.info().selector, name_of(needed),
                                                device.info().why_not(needed)));
   }
   const bool products = what == Of::products;
-  state_ = std::make_shared<State>(State{device, type, products, Buffer(device, 8 * words_of(type, products)), Buffer(device, 8)});
+  Buffer words(device, 8 * words_of(type, products).count());
   {
-    device::Device& implementation = device.implementation();
-    const Lock lock(implementation.mutex());
-    const device::Source source = words_source(type, products);
-    state_->clear = device::build(implementation, source, "words_clear");
-    state_->add = device::build(implementation, source, "words_add");
-    state_->normalize = device::build(implementation, source, "words_normalize");
-    state_->round = device::build(implementation, source, "words_round");
+    const Lock lock(device.implementation().mutex());
+    state_ = std::make_shared<State>(device, type, products, std::move(words), elements);
   }
   clear();
 }
@@ -82,39 +100,37 @@ Sum::Sum(const Device& device, DType type, Of what) {
 void Sum::clear() {
   const core::DefaultFloatEnvironment environment;
   const Lock lock(state_->device.implementation().mutex());
-  state_->launch(state_->clear, 1, kGroup, {state_->words.state().memory, state_->tickets.state().memory});
+  state_->clear_words();
 }
 
-void Sum::State::add_runs(const Array& a, const Array& b) {
+void Sum::State::add_runs(bool two, const Array& a, const Array& b, bool assign) {
   const core::DefaultFloatEnvironment environment;
-  const core::Order order = products ? core::Order::index : core::Order::memory;
-  const device::Run one = device::planned_run(a, order, device, type, Layout::contiguous);
-  const device::Run other = device::planned_run(b, order, device, type, Layout::contiguous);
-  const std::uint64_t size = size_of(type), tile = std::uint64_t{kGroup} * loads_of(type, products);
-  const std::uint32_t most_groups = std::max(device.info().compute_units, 1u) * kGroupsOfUnit;
-  const Lock lock(device.implementation().mutex());
-  for (std::uint64_t done = 0; done < one.count; done += kMax) {
-    const std::uint64_t count = std::min(kMax, one.count - done);
-    const auto groups = static_cast<std::uint32_t>(std::min<std::uint64_t>((count + tile - 1) / tile, most_groups));
-    launch(add, groups, kGroup,
-           {one.memory, one.offset / size + done, other.memory, other.offset / size + done, count, words.state().memory,
-            tickets.state().memory});
-    if (!device.info().has(Capability::device_fence)) launch(normalize, 1, kGroup, {words.state().memory});
+  if (two != products) {
+    throw Error(ErrorKind::usage,
+                products ? "a sum of products takes two arrays" : "a sum of elements takes one array; Sum::Of::products takes two");
   }
-}
-
-void Sum::add(const Array& x) {
-  if (state_->products) throw Error(ErrorKind::usage, "a sum of products takes two arrays");
-  state_->add_runs(x, x);
-}
-
-void Sum::add(const Array& a, const Array& b) {
-  if (!state_->products) throw Error(ErrorKind::usage, "a sum of elements takes one array; Sum::Of::products takes two");
   if (a.size() != b.size()) {
     throw Error(ErrorKind::usage, fmt::format("the arrays have {} and {} elements: products need as many", a.size(), b.size()));
   }
-  state_->add_runs(a, b);
+  const core::Order order = products ? core::Order::index : core::Order::memory;
+  const device::Run one = device::planned_run(a, order, device, type, Layout::contiguous);
+  const device::Run other = device::planned_run(b, order, device, type, Layout::contiguous);
+  const Lock lock(device.implementation().mutex());
+  if (assign && one.count == 0) clear_words();
+  for (std::uint64_t done = 0; done < one.count; done += kMostOfLaunch) {
+    const std::uint64_t count = std::min(kMostOfLaunch, one.count - done);
+    pass.launch(one.part(done, count), other.part(done, count));
+    const DevicePass::Digits left = pass.digits();
+    const bool fixed = left.entries.lower_bits != 0;
+    launch(add, {left.memory, left.first, left.entries.digits, left.entries.base, fixed ? left.entries.fixed_words : 0,
+                 left.entries.lower_bits, left.entries.first_bits, count, words.state().memory, std::uint32_t{assign && done == 0}});
+  }
 }
+
+void Sum::add(const Array& x) { state_->add_runs(false, x, x, false); }
+void Sum::add(const Array& a, const Array& b) { state_->add_runs(true, a, b, false); }
+void Sum::assign(const Array& x) { state_->add_runs(false, x, x, true); }
+void Sum::assign(const Array& a, const Array& b) { state_->add_runs(true, a, b, true); }
 
 void Sum::all_reduce(const Communicator& rank) { rank.all_reduce(state_->words, state_->words.bytes() / 8); }
 
@@ -122,7 +138,7 @@ void Sum::round(const Buffer& to, std::uint64_t offset) {
   const core::DefaultFloatEnvironment environment;
   const device::Place place = device::place_in(to, offset, "a double", sizeof(double), state_->device);
   const Lock lock(state_->device.implementation().mutex());
-  state_->launch(state_->round, 1, kGroup, {state_->words.state().memory, place.memory, place.offset});
+  state_->launch(state_->round, {state_->words.state().memory, place.memory, place.offset});
 }
 
 const Buffer& Sum::words() const noexcept { return state_->words; }

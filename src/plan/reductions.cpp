@@ -66,7 +66,7 @@ class PlannedExtrema : public Planned {
 };
 
 statistics::CollectOptions for_records(statistics::CollectOptions options) {
-  options.records = true;
+  options.resident = options.records = true;
   return options;
 }
 

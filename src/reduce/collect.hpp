@@ -25,7 +25,8 @@ struct CollectOptions {
   std::uint32_t groups = 0;
   std::uint32_t threads = 0;
   Slack* slack = nullptr;  // the CPU's sums may be rounded: then this grows by how far they may be off
-  bool records = false;    // another kernel reads the words of a pass on a device, which is statistics.cl's then
+  bool resident = false;   // another kernel reads what a pass on a device leaves, so that lies in device memory
+  bool records = false;    // and has to be the words of statistics.cl
 };
 inline CollectOptions collect_options(const Fields& fields, const Tuning& tuning) {
   return {fields, tuning.group_size, tuning.groups, tuning.threads};

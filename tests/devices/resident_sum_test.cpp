@@ -24,11 +24,7 @@ using Of = nccl::Sum::Of;
 std::vector<Device> able() {
   std::vector<Device> found;
   for (const Device& device : test::devices()) {
-    bool has_all = true;
-    for (const Capability needed : {Capability::kernels, Capability::fp64, Capability::int64_atomics}) {
-      has_all = has_all && device.info().has(needed);
-    }
-    if (has_all) found.push_back(device);
+    if (device.info().has(Capability::kernels)) found.push_back(device);
   }
   return found;
 }
@@ -72,6 +68,12 @@ TEST(ResidentSum, HasTheBitsOfTheSumAndOfTheDotProduct) {
           ASSERT_EQ(rounded(sum, device), sum_of(x));
           products.clear();
           products.add(there, other);
+          ASSERT_EQ(rounded(products, device), dot_of(x, y));
+          // Without a launch that clears them, and the sum of both halves in two launches.
+          sum.assign(there);
+          ASSERT_EQ(rounded(sum, device), sum_of(x));
+          products.assign(there.part(0, size / 2), other.part(0, size / 2));
+          products.add(there.part(size / 2, size - size / 2), other.part(size / 2, size - size / 2));
           ASSERT_EQ(rounded(products, device), dot_of(x, y));
         }
       }
@@ -122,10 +124,21 @@ TEST(ResidentSum, ProductsOfAllSizes) {
 
 // A carry that goes through all digits, ties, denormals, and what is between them.
 TEST(ResidentSum, RoundsOnce) {
-  std::vector<std::vector<double>> cases{{0x1p1000, -0x1p-1074},     {-0x1p1000, 0x1p-1074}, {1, 0x1p-53},     {1, 0x1p-53, 0x1p-1074},
-                                         {1, 0x1p-53, -0x1p-1074},   {-1, -0x1p-53},         {0x1p-1074},      {-0x1p-1074, -0x1p-1074},
-                                         {0x1p1023, 0x1p1023},       {0x1p32, -1},           {-0x1p64, 1},     {0x1p32, -0x1p32},
-                                         {0x1p64, -0x1p64, -0x1p32}, {-0.0, -0.0},           {0x1p-1022, -0x1p-1074}};
+  std::vector<std::vector<double>> cases{{0x1p1000, -0x1p-1074},
+                                         {-0x1p1000, 0x1p-1074},
+                                         {1, 0x1p-53},
+                                         {1, 0x1p-53, 0x1p-1074},
+                                         {1, 0x1p-53, -0x1p-1074},
+                                         {-1, -0x1p-53},
+                                         {0x1p-1074},
+                                         {-0x1p-1074, -0x1p-1074},
+                                         {0x1p1023, 0x1p1023},
+                                         {0x1p32, -1},
+                                         {-0x1p64, 1},
+                                         {0x1p32, -0x1p32},
+                                         {0x1p64, -0x1p64, -0x1p32},
+                                         {-0.0, -0.0},
+                                         {0x1p-1022, -0x1p-1074}};
   hard::Random random(11);
   for (int i = 0; i < 200; ++i) {
     std::vector<double> one;
@@ -168,8 +181,7 @@ TEST(ResidentSum, DigitsStaySmall) {
     for (const nccl::Sum& one : {sum, products}) {
       std::vector<std::int64_t> words(one.words().bytes() / 8);
       one.words().read(words.data(), 8 * words.size());
-      for (std::size_t i = 0; i < words.size(); ++i) {
-        if (i % 75 >= 69) continue;  // the last digit, and counts
+      for (std::size_t i = 0; i + 6 < words.size(); ++i) {  // not the last digit, and counts
         EXPECT_LT(std::abs(words[i]), std::int64_t{1} << 34) << device.info().selector << ", " << i;
       }
     }

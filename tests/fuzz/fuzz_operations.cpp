@@ -4,9 +4,12 @@
 //   fuzz_operations [--seconds N] [--seed S]
 #include <samesum/axes.hpp>
 #include <samesum/buffer.hpp>
+#include <samesum/by.hpp>
 #include <samesum/error.hpp>
 #include <samesum/histogram.hpp>
+#include <samesum/map_source.hpp>
 #include <samesum/pairs.hpp>
+#include <samesum/quantile.hpp>
 #include <samesum/reduce.hpp>
 #include <samesum/scan.hpp>
 #include <samesum/statistics.hpp>
@@ -73,7 +76,7 @@ auto in_two(std::uint64_t cut, Whole whole) {
 
 std::pair<std::string_view, Operation> random_operation(Random& random, std::uint64_t length) {
   const std::uint64_t cut = random.below(length + 1);
-  switch (random.below(12)) {
+  switch (random.below(17)) {
     case 0:
       return {"sum", [](const Array& x, const Options& options) { return bits_of(sum(x, options)); }};
     case 1:
@@ -114,6 +117,43 @@ std::pair<std::string_view, Operation> random_operation(Random& random, std::uin
                 const Array whole = x.slice(0, 0, x.size() / columns * columns);
                 return bits_of(axis_reduction(whole.reshaped({x.size() / columns, columns}), reduction,
                                               Axes{static_cast<std::int64_t>(axis)}, options));
+              }};
+    }
+    case 11: {
+      const std::uint64_t b = 1 + random.below(9), c = 1 + random.below(30);
+      const auto reduction =
+          one_of(random, {AxisReduction::standard_deviation, AxisReduction::norm, AxisReduction::squared_norm, AxisReduction::min,
+                          AxisReduction::argmax, AxisReduction::count_nonzero, AxisReduction::product});
+      const Axes axes = one_of<Axes>(random, {{0}, {1}, {2}, {0, 1}, {0, 2}, {1, 2}});
+      return {"along axes of three", [=](const Array& x, const Options& options) {
+                const std::uint64_t a = x.size() / (b * c);
+                return bits_of(axis_reduction(x.slice(0, 0, a * b * c).reshaped({a, b, c}), reduction, axes, options));
+              }};
+    }
+    case 12: {
+      std::vector<std::uint32_t> keys(length);
+      const std::uint32_t groups = 1 + static_cast<std::uint32_t>(random.below(random.bits(1) ? 8 : 3000));
+      const bool skewed = random.bits(1) != 0;
+      for (std::uint32_t& key : keys) key = static_cast<std::uint32_t>(random.below(skewed && random.below(4) != 0 ? 1 : groups));
+      return {"by key", [keys = std::move(keys), groups, what = random.below(3)](const Array& x, const Options& options) {
+                const By grouped = by(keys, groups);
+                return bits_of(what == 0 ? sum(x, grouped, options) : what == 1 ? mean(x, grouped, options) : max(x, grouped, options));
+              }};
+    }
+    case 13: {
+      std::vector<std::uint64_t> offsets{0};
+      while (offsets.back() < length) offsets.push_back(std::min(length, offsets.back() + random.below(random.below(9) == 0 ? 2000 : 40)));
+      return {"by offset", [offsets = std::move(offsets)](const Array& x, const Options& options) {
+                return bits_of(sum(x, by_offsets(offsets), options));
+              }};
+    }
+    case 14:
+      return {"median", [](const Array& x, const Options& options) { return bits_of(median(x, options)); }};
+    case 15: {
+      const std::string_view text = one_of<std::string_view>(random, {"x*x", "(x-3)^2", "abs(x)+1", "x/7"});
+      return {"sum of a formula", [text](const Array& x, const Options& options) {
+                const auto source = map(text, {{"x", x}});
+                return bits_of(accumulate(*source, options).serialize());
               }};
     }
     default: {

@@ -147,11 +147,15 @@ DevicePass::DevicePass(device::Device& device, DType type, const CollectOptions&
   prepare_first();
 }
 
+device::Memory DevicePass::allocate_result(std::uint64_t bytes) {
+  return options_.resident ? device_.allocate(bytes) : device_.allocate_result(bytes);
+}
+
 void DevicePass::prepare_first() {
   in_window_ = window_.has_value();
   if (window_) {
     const std::uint64_t words = reduction::small_sum_entries(shape_.type, terms()).words();
-    window_result_ = device_.allocate_result(std::uint64_t{8} * words + sizeof(SumRecord));
+    window_result_ = allocate_result(std::uint64_t{8} * words + sizeof(SumRecord));
   } else {
     prepare();
   }
@@ -182,12 +186,7 @@ void DevicePass::prepare() {
   slots_ = reduction::allocate_zeros(device_, std::uint64_t{8} * (counted ? RECORD_EXTREMES : layout.words()) * shape_.groups);
   merged_ = reduction::allocate_zeros(device_, counted ? std::uint64_t{8} * SPACING * layout.added_words() : 8);
   schedule_ = reduction::allocate_zeros(device_, sizeof(std::uint64_t));
-  const std::uint64_t result_bytes = std::uint64_t{8} * layout.words() + sizeof(SumRecord);
-  if (options_.records) {
-    result_ = device_.allocate(result_bytes);
-  } else {
-    result_ = device_.allocate_result(result_bytes);
-  }
+  result_ = allocate_result(std::uint64_t{8} * layout.words() + sizeof(SumRecord));
   launcher_ = std::move(launcher);
 }
 
@@ -237,6 +236,13 @@ void DevicePass::launch(std::vector<device::Argument> arguments, const Walk& wal
   if (!launcher_.finishes(groups)) return;
   const device::Argument combine_arguments[] = {slots_, groups, schedule_, result_, to.memory, to.offset, count_, skip};
   launcher_.finish(walk.strided, combine_arguments);
+}
+
+DevicePass::Digits DevicePass::digits() const {
+  if (in_window_) return {window_result_, 0, reduction::small_sum_entries(shape_.type, terms())};
+  const reduction::RecordLayout layout = shape_.layout();
+  if (shape_.fields.sum) return {result_, RECORD_EXTREMES, {layout.sum_base, layout.sum_digits}};
+  return {result_, RECORD_EXTREMES, {2 * layout.sum_base - 1074, layout.product_digits}};
 }
 
 // Waits for the words that a launch has stored, and the SumRecord after them.

@@ -66,6 +66,13 @@ class DevicePass {
   Statistics::Contents result();
   /// The memory where the last launch has stored the words of its record (layout.hpp); null if a kernel other than statistics.cl has run.
   const device::Memory* words() const { return extremes_ || in_window_ ? nullptr : &result_; }
+  /// Of one sum: where the last launch has left its digits, and its counters behind them, from word `first` of `memory` on.
+  struct Digits {
+    const device::Memory& memory;
+    std::uint32_t first;
+    reduction::SmallSumEntries entries;
+  };
+  Digits digits() const;
   /// After result() of a sum alone: the record that the device has written, if it went to no other place.
   const SumRecord& record() const { return record_; }
 
@@ -80,6 +87,7 @@ class DevicePass {
   /// Whether nothing in the options speaks against a kernel for small sums.
   bool chooses_kernel() const { return options_.group_size == 0 && options_.groups == 0 && !options_.records; }
   void prepare_first();
+  device::Memory allocate_result(std::uint64_t bytes);
   void prepare();
   void launch(std::vector<device::Argument> arguments, const Walk& walk, std::int32_t skip, const device::Place* record);
   std::vector<std::int64_t> read(const device::Memory& result);
