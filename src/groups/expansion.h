@@ -125,3 +125,6 @@ FN EXPANSION expansion_mean(EXPANSION x, REAL count) {
   x.s = mean;
   return x;
 }
+
+FN REAL magnitude_of_real(REAL x) { return x < 0 ? -x : x; }
+FN REAL where_zero(REAL x, REAL then, REAL otherwise) { return x == 0 ? then : otherwise; }

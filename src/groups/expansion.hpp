@@ -1,4 +1,4 @@
-// Expansions of doubles and what is computed from them, for the host: see expansion.h and moments.h.
+// Expansions of doubles and what is computed from them, for the host: see expansion.h, near_moment.h and moments.h.
 #pragma once
 
 #include "device/dialect/host.h"
@@ -14,6 +14,7 @@ using std::fma;
 using std::sqrt;
 #define REAL double
 #include "groups/expansion.h"
+#include "groups/near_moment.h"
 #include "groups/moments.h"
 #undef REAL
 }  // namespace samesum::groups

@@ -1,22 +1,16 @@
-// Means, variances and norms from exact sums, each rounded once: one source for the host and for kernels, after expansion.h.
+// Means, variances and norms from exact sums, each rounded once: one source for the host and for kernels, after expansion.h and
+// near_moment.h.
 //
-// All of them are a quotient N / D, or its root: N is an exact sum of doubles, D the number of elements, its square, or 1. It is computed with
-// twice the digits of a double and a bound of the error first. If that does not decide between two doubles (Ziv: Fast evaluation of elementary
-// mathematical functions with correctly rounded last bit, ACM TOMS 17, 1991), the sign of N - D * m or N - D * m^2, where m is the middle between
-// them, does. It is computed exactly: N and D * m are sums of doubles, as the error of a product is a double, and sums of doubles become terms
-// that do not overlap (Shewchuk: Adaptive precision floating-point arithmetic, Discrete & Computational Geometry 18, 1997).
+// All of them are a quotient N / D, or its root: N is an exact sum of doubles, D the number of elements, its square, or 1. It is computed
+// with twice the digits of a double and a bound of the error first (near_moment.h). If that does not decide between two doubles (Ziv: Fast
+// evaluation of elementary mathematical functions with correctly rounded last bit, ACM TOMS 17, 1991), the sign of N - D * m or N - D *
+// m^2, where m is the middle between them, does. It is computed exactly: N and D * m are sums of doubles, as the error of a product is a
+// double, and sums of doubles become terms that do not overlap (Shewchuk: Adaptive precision floating-point arithmetic, Discrete &
+// Computational Geometry 18, 1997).
 
-#define OF_SUM 0
-#define OF_MEAN 1
-#define OF_VARIANCE 2   // of the population
-#define OF_DEVIATION 3
-#define OF_SQUARED_NORM 4
-#define OF_NORM 5
-
-// What is rounded: the value, and whether it is certain; about how much was rounded off.
+// What is rounded: the value, and whether it is certain.
 typedef struct {
   REAL value;
-  REAL left;
   uint certain;
 } ROUNDED;
 
@@ -31,7 +25,6 @@ FN SQUARES squares_zero(void) {
   return x;
 }
 
-FN REAL magnitude_of_real(REAL x) { return x < 0 ? -x : x; }
 // Whether products of two such numbers, and their errors, are doubles.
 FN uint is_moderate(REAL x) { return x == 0 || (magnitude_of_real(x) > (REAL)0x1p-450 && magnitude_of_real(x) < (REAL)0x1p450); }
 FN uint is_moderate_square(REAL x) { return x == 0 || (magnitude_of_real(x) > (REAL)0x1p-900 && magnitude_of_real(x) < (REAL)0x1p900); }
@@ -73,17 +66,9 @@ FN void put_product(REAL* terms, uint at, REAL a, REAL b) {
   terms[at + 1] = fma(a, b, -terms[at]);
 }
 
-// Adds a product to a sum of two doubles, of which the second has the errors of the first.
-FN void add_product(REAL* high, REAL* low, REAL a, REAL b) {
-  if (a == 0 || b == 0) return;  // of third terms, and often of second ones
-  const REAL product = a * b, rest = fma(a, b, -product), sum = *high + product;
-  *low += error_of_sum(*high, product, sum) + rest;
-  *high = sum;
-}
-
 // The terms of count * q - s^2 for the sums s of numbers and q of their squares: count^2 times the variance.
 #define VARIANCE_TERMS 18
-FN void variance_terms(REAL* terms, EXPANSION s, EXPANSION q, REAL count) {
+FN void variance_terms(REAL* terms, EXPANSION s, SQUARES q, REAL count) {
   put_product(terms, 0, count, q.s);
   put_product(terms, 2, -s.s, s.s);
   put_product(terms, 4, count, q.e);
@@ -93,27 +78,6 @@ FN void variance_terms(REAL* terms, EXPANSION s, EXPANSION q, REAL count) {
   put_product(terms, 12, -s.e, s.e);
   put_product(terms, 14, -2 * s.e, s.f);
   put_product(terms, 16, -s.f, s.f);
-}
-
-// (high + low) / (upper + lower), or its root, if this determines it; `bound` is that of the error of the dividend. No operand is negative.
-FN ROUNDED quick_ratio(REAL high, REAL low, REAL bound, REAL upper, REAL lower, uint root) {
-  REAL first = high / upper;
-  REAL second = (fma(-first, upper, high) + (low - first * lower)) / upper;
-  REAL unsure = bound / upper + magnitude_of_real(second) * (REAL)0x1p-48 + first * (REAL)0x1p-99;
-  if (root && first > 0) {
-    const REAL square = first;
-    first = sqrt(square);
-    const REAL twice = 2 * first;
-    second = (fma(-first, first, square) + second) / twice;
-    unsure = unsure / twice + magnitude_of_real(second) * (REAL)0x1p-48 + first * (REAL)0x1p-97;
-  }
-  unsure += unsure * (REAL)0x1p-20;
-  ROUNDED result;
-  result.value = first + second;
-  result.left = error_of_sum(first, second, result.value);
-  result.certain = result.value + (result.left + unsure) == result.value && result.value + (result.left - unsure) == result.value &&
-                   result.value > (REAL)0x1p-450;
-  return result;
 }
 
 // Makes terms that do not overlap of the first `count`, with the same sum, in ascending order, without zeros; returns how many.
@@ -159,92 +123,71 @@ FN int side_of(const REAL* terms, uint size, REAL upper, REAL lower, REAL count,
   return left == 0 ? 0 : all[left - 1] > 0 ? 1 : -1;
 }
 
-// The quotient or root of the sum of `terms`, which are overwritten.
-FN ROUNDED sure_ratio(REAL* terms, uint size, REAL upper, REAL lower, REAL count, uint root) {
+// Whether the value that is near x is rounded to x.high.
+FN uint is_certain(TWO_TERMS x) { return x.high + (x.low + x.lost) == x.high && x.high + (x.low - x.lost) == x.high; }
+
+// The result of sums that lack nothing.
+SELDOM ROUNDED sure_moment(uint what, EXPANSION s, SQUARES q, REAL count) {
+  const uint is_variance = what == OF_VARIANCE || what == OF_DEVIATION, root = what == OF_DEVIATION || what == OF_NORM;
   ROUNDED result;
-  result.value = result.left = 0;
-  result.certain = 1;
+  result.value = 0;
+  result.certain = 0;
+  if ((what <= OF_MEAN || is_variance) && !(is_moderate(s.s) && is_moderate(s.e) && is_moderate(s.f))) return result;
+  if (what > OF_MEAN && !(is_moderate_square(q.s) && is_moderate_square(q.e) && is_moderate_square(q.f))) return result;
+  REAL terms[VARIANCE_TERMS];
+  uint size = 3;
+  if (is_variance) {
+    variance_terms(terms, s, q, count);
+    size = VARIANCE_TERMS;
+  } else {
+    terms[0] = what <= OF_MEAN ? s.f : q.f;
+    terms[1] = what <= OF_MEAN ? s.e : q.e;
+    terms[2] = what <= OF_MEAN ? s.s : q.s;
+  }
   size = distill(terms, size);
+  result.certain = 1;
   if (size == 0) return result;
   const uint negative = terms[size - 1] < 0;
   for (uint i = 0; i < size && negative; ++i) terms[i] = -terms[i];
-  result = quick_ratio(terms[size - 1], size > 1 ? terms[size - 2] : 0, 0, upper, lower, root);
+  // The greatest terms may be few bits: one number has as many of them as it can.
+  TWO_TERMS x;
+  x.high = terms[size - 1];
+  x.low = 0;
+  for (uint i = size - 1; i > 0; --i) {
+    const REAL term = terms[i - 1], sum = x.high + term;
+    if (x.low == 0) {
+      x.low = error_of_sum(x.high, term, sum);
+      x.high = sum;
+    } else {
+      x.low += term;
+    }
+  }
+  x.lost = size > 2 ? magnitude_of_real(x.low) * (REAL)0x1p-48 : 0;
+  const TWO_TERMS near = near_quotient(what, x, count);
+  result.value = near.high;
+  result.certain = is_certain(near);
   if (!result.certain && is_moderate(result.value)) {
     // The value lies between this double and the next one on the side of what was rounded off, about in their middle.
+    const REAL square = count * count, upper = is_variance ? square : what == OF_MEAN ? count : 1;
+    const REAL lower = is_variance ? fma(count, count, -square) : 0;
     const ulong bits = as_ulong(result.value);
-    const REAL next = as_double(result.left > 0 ? bits + 1 : bits - 1);
-    const int side = side_of(terms, size, upper, lower, count, root, result.value, (next - result.value) / 2);
-    if (side == 0 ? (bits & 1) != 0 : (side > 0) == (result.left > 0)) result.value = next;
+    const REAL next = as_double(near.low > 0 ? bits + 1 : bits - 1);
+    const int side = side_of(terms, size, upper, lower, is_variance ? count : 1, root, result.value, (next - result.value) / 2);
+    if (side == 0 ? (bits & 1) != 0 : (side > 0) == (near.low > 0)) result.value = next;
     result.certain = 1;
   }
   if (negative) result.value = -result.value;
   return result;
 }
 
-SELDOM ROUNDED sure_moment(uint what, EXPANSION s, EXPANSION q, REAL count) {
-  REAL terms[VARIANCE_TERMS];
-  if (what == OF_VARIANCE || what == OF_DEVIATION) {
-    variance_terms(terms, s, q, count);
-    const REAL upper = count * count;
-    return sure_ratio(terms, VARIANCE_TERMS, upper, fma(count, count, -upper), count, what == OF_DEVIATION);
-  }
-  const EXPANSION from = what <= OF_MEAN ? s : q;
-  terms[0] = from.f;
-  terms[1] = from.e;
-  terms[2] = from.s;
-  return sure_ratio(terms, 3, what == OF_MEAN ? count : 1, 0, 1, what == OF_NORM);
-}
-
-// The result from the sum of `count` numbers, which is at least 1 and at most 2^53, and that of their squares, of which only what it needs is
-// looked at. If it is not certain, it is not determined by these: they lack too much, or are very large or very small.
+// The result from the sum of `count` numbers, which is at least 1 and at most 2^52, and that of their squares, of which only what it needs
+// is looked at. If it is not certain, it is not determined by these: they lack too much, or are very large or very small.
 FN ROUNDED moment(uint what, EXPANSION s, SQUARES squares, REAL count) {
-  const EXPANSION none = expansion_zero();
+  const TWO_TERMS near = near_moment(what, two_terms(s.s, s.e, s.f, 0), two_terms(squares.s, squares.e, squares.f, squares.lost), count);
+  const uint lacks_numbers = s.inexact != 0 && what != OF_SQUARED_NORM && what != OF_NORM,
+             lacks_squares = squares.lost != 0 && what > OF_MEAN;
   ROUNDED result;
-  if (what <= OF_MEAN) {
-    const EXPANSION x = what == OF_MEAN ? expansion_mean(s, count) : expansion_rounded(s);
-    result.value = x.s;
-    result.left = 0;
-    result.certain = x.inexact == 0;
-    if (result.certain || s.inexact != 0 || !is_moderate(s.s) || !is_moderate(s.e) || !is_moderate(s.f)) return result;
-    return sure_moment(what, s, none, count);
-  }
-  result.value = result.left = 0;
-  result.certain = 0;
-  if (!(squares.lost <= squares.s) || !is_moderate_square(squares.s) || !is_moderate_square(squares.e) || !is_moderate_square(squares.f)) return result;
-  EXPANSION q = none;
-  q.s = squares.s;
-  q.e = squares.e;
-  q.f = squares.f;
-  q = expansion_normalized(q);
-  if (q.s == 0) {  // all numbers are zeros
-    result.certain = 1;
-    return result;
-  }
-  const uint is_variance = what == OF_VARIANCE || what == OF_DEVIATION;
-  REAL high = q.s, low = q.e + q.f, bound = squares.lost + q.s * (REAL)0x1p-104, upper = 1, lower = 0;
-  if (is_variance) {
-    if (s.inexact != 0 || !is_moderate(s.s) || !is_moderate(s.e) || !is_moderate(s.f)) return result;
-    s = expansion_normalized(s);
-    high = count * q.s;
-    low = fma(count, q.s, -high);
-    bound = count * squares.lost + high * (REAL)0x1p-95;
-    add_product(&high, &low, -s.s, s.s);
-    add_product(&high, &low, count, q.e);
-    add_product(&high, &low, -2 * s.s, s.e);
-    add_product(&high, &low, count, q.f);
-    add_product(&high, &low, -2 * s.s, s.f);
-    add_product(&high, &low, -s.e, s.e);
-    add_product(&high, &low, -2 * s.e, s.f);
-    add_product(&high, &low, -s.f, s.f);
-    upper = count * count;
-    lower = fma(count, count, -upper);
-    const REAL sum = high + low;
-    low = error_of_sum(high, low, sum);
-    high = sum;
-  }
-  if (high > 2 * bound) {
-    result = quick_ratio(high, low, bound, upper, lower, what == OF_DEVIATION || what == OF_NORM);
-    if (result.certain) return result;
-  }
-  return squares.lost == 0 ? sure_moment(what, s, q, is_variance ? count : 1) : result;
+  result.value = near.high;
+  result.certain = !lacks_numbers && is_certain(near);
+  return result.certain || lacks_numbers || lacks_squares ? result : sure_moment(what, s, squares, count);
 }

@@ -236,57 +236,6 @@ void add_short_rows(const std::byte* from, std::uint64_t count, std::size_t lane
   }
 }
 
-// Terms::means(): of one term, expansion_mean() gives the same.
-bool finish_means(Terms from, std::size_t lanes, double count, double* to) {
-  const D d;
-  const std::size_t width = hn::Lanes(d);
-  auto more = hn::Zero(d);
-  std::size_t i = 0;
-  for (; i + width <= lanes; i += width) {
-    const auto s = hn::LoadU(d, from.s + i);
-    more = hn::Or(more, hn::Or(hn::LoadU(d, from.e + i), hn::Or(hn::LoadU(d, from.f + i), hn::LoadU(d, from.lost + i))));
-    more = hn::Or(more, hn::Sub(s, s));  // of special numbers a NaN
-    hn::StoreU(hn::Div(s, hn::Set(d, count)), d, to + i);
-  }
-  bool simple = hn::AllTrue(d, hn::Eq(more, hn::Zero(d)));
-  for (; i < lanes; ++i) {
-    const double s = from.s[i];
-    simple &= from.e[i] == 0 && from.f[i] == 0 && from.lost[i] == 0 && s - s == 0;
-    to[i] = s / count;
-  }
-  return simple;
-}
-
-// Terms::sums().
-bool finish_sums(Terms from, std::size_t lanes, double* to) {
-  const D d;
-  const std::size_t width = hn::Lanes(d);
-  const auto error = [](V a, V b, V sum) HWY_ATTR { return Vectors<false>::error(a, b, sum); };
-  const V zero = hn::Zero(d);
-  bool known = true;
-  std::size_t i = 0;
-  for (; i + width <= lanes; i += width) {
-    const V x = hn::LoadU(d, from.s + i), y = hn::LoadU(d, from.e + i), z = hn::LoadU(d, from.f + i), lost = hn::LoadU(d, from.lost + i);
-    const V s = hn::Add(x, y), t = error(x, y, s), u = hn::Add(t, z), w = error(t, z, u);
-    const V sum = hn::Add(s, u), v = error(s, u, sum), e = hn::Add(v, w), f = error(v, w, e);
-    const V twice = hn::Add(e, e);
-    const auto tie = hn::And(hn::Ne(f, zero), hn::Eq(hn::Sub(hn::Add(sum, twice), sum), twice));
-    const auto good = hn::AndNot(tie, hn::And(hn::Eq(lost, zero), hn::Eq(hn::Sub(sum, sum), zero)));
-    const auto one_term = hn::And(hn::Eq(y, zero), hn::Eq(z, zero));  // with the sign of a zero
-    hn::StoreU(hn::IfThenElse(one_term, x, sum), d, to + i);
-    if (HWY_LIKELY(hn::AllTrue(d, good))) continue;
-    known = false;
-    hn::StoreU(hn::IfThenElse(good, zero, hn::Set(d, 1.0)), d, from.lost + i);
-  }
-  for (; i < lanes; ++i) {
-    const EXPANSION x = expansion_rounded({from.s[i], from.e[i], from.f[i], from.lost[i] != 0});
-    to[i] = x.s;
-    from.lost[i] = x.inexact;
-    known &= x.inexact == 0;
-  }
-  return known;
-}
-
 void rows(const std::byte* from, bool wide, bool skip, std::uint64_t steps, std::int64_t apart, std::size_t lanes, std::int64_t lane_stride,
           Terms to) {
   const auto add = wide ? skip ? add_rows<double, true> : add_rows<double, false> : skip ? add_rows<float, true> : add_rows<float, false>;
@@ -310,8 +259,6 @@ namespace samesum::groups {
 SIMD_EXPORT(rows);
 SIMD_EXPORT(run);
 SIMD_EXPORT(short_rows);
-SIMD_EXPORT(finish_means);
-SIMD_EXPORT(finish_sums);
 
 void Terms::add_rows(const std::byte* from, bool wide, bool skip, std::uint64_t steps, std::int64_t apart, std::size_t lanes,
                      std::int64_t lane_stride) const {
@@ -323,8 +270,6 @@ void Terms::add_short_rows(const std::byte* from, bool skip, std::uint64_t count
 void Terms::add_run(const std::byte* from, bool wide, bool skip, std::uint64_t count) const {
   SIMD_CALL(run)(from, wide, skip, count, *this);
 }
-bool Terms::means(std::size_t lanes, double count, double* to) const { return SIMD_CALL(finish_means)(*this, lanes, count, to); }
-bool Terms::sums(std::size_t lanes, double* to) const { return SIMD_CALL(finish_sums)(*this, lanes, to); }
 
 }  // namespace samesum::groups
 #endif  // HWY_ONCE

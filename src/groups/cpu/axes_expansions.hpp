@@ -51,10 +51,10 @@ struct Terms {
   /// The same as add_rows() and add_run() of the numbers' squares; rows whose lanes are neighbours.
   void add_square_rows(const std::byte* from, bool wide, bool skip, std::uint64_t steps, std::int64_t apart, std::size_t lanes) const;
   void add_square_run(const std::byte* from, bool wide, bool skip, std::uint64_t count) const;
-  /// The means of `lanes` expansions that have one term at most. True if all have.
-  bool means(std::size_t lanes, double count, double* to) const;
-  /// Rounds `lanes` sums as expansion_rounded() does; those for which it gives no result become inexact. True if there are none of these.
-  bool sums(std::size_t lanes, double* to) const;
 };
+
+/// Rounds a moment (near_moment.h) of each of `lanes` results, from `sums` and from those of the squares, `squares`, of which only what the
+/// moment needs is there. Those of which this is not certain become NaNs. True if there are none of these.
+bool round_moments(std::uint32_t what, const Terms& sums, const Terms& squares, std::size_t lanes, double count, double* to);
 
 }  // namespace samesum::groups

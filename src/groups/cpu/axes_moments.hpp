@@ -25,6 +25,16 @@ struct LaneElements {
   std::int64_t lane_stride;
 };
 
+// Whether the results of some lanes are found at once, as float64 numbers or NaNs.
+inline bool takes_vectors(std::uint64_t count, const void* results) {
+  return count != 0 && count >> 53 == 0 && reinterpret_cast<std::uintptr_t>(results) % sizeof(double) == 0;
+}
+inline bool is_number(const void* result) {
+  double value;
+  std::memcpy(&value, result, sizeof value);
+  return value == value;
+}
+
 // Of floats.
 class FloatMoments {
  public:
@@ -65,11 +75,15 @@ class FloatMoments {
     if (work_.has_squares()) squares_.clear(lanes);
     std::fill_n(nans_.begin(), std::min(lanes, nans_.size()), std::uint64_t{0});
   }
+  // The results of all lanes at once. False if some of them are left to finish().
   bool finish_all(std::size_t lanes, std::uint64_t count, std::byte* results) {
-    return !work_.has_squares() && numbers_.finish_all(lanes, count, work_.what == AxisReduction::mean, results);
+    if (work_.skip || !takes_vectors(count, results)) return false;
+    const Terms sums = work_.has_numbers() ? numbers_.terms(0) : Terms{}, squares = work_.has_squares() ? squares_.terms(0) : Terms{};
+    return round_moments(work_.moment(), sums, squares, lanes, static_cast<double>(count), reinterpret_cast<double*>(results));
   }
   // False if the expansions are not enough for the result.
   bool finish(std::size_t lane, std::uint64_t count, void* result) const {
+    if (!work_.skip && takes_vectors(count, result) && is_number(result)) return true;
     if (!nans_.empty()) count -= nans_[lane];
     if (count == 0 || count >> 53 != 0) return false;
     const EXPANSION none = expansion_zero();
@@ -144,10 +158,26 @@ class IntegerMoments {
     std::fill_n(sums_.begin(), std::min(lanes, sums_.size()), Sum{0});
     std::fill_n(squares_.begin(), std::min(lanes, squares_.size()), Squares{0});
   }
-  bool finish_all(std::size_t, std::uint64_t, std::byte*) { return false; }
+  bool finish_all(std::size_t lanes, std::uint64_t count, std::byte* results) {
+    if (work_.what == AxisReduction::sum || may_overflow(count) || !takes_vectors(count, results)) return false;
+    constexpr std::size_t kPart = 64;
+    double terms[8][kPart] = {};
+    const Terms sums{terms[0], terms[1], terms[2], terms[3], nullptr}, squares{terms[4], terms[5], terms[6], terms[7], nullptr};
+    const auto put = [&](const Terms& to, std::size_t i, const EXPANSION& x) { to.s[i] = x.s, to.e[i] = x.e, to.f[i] = x.f; };
+    bool all = true;
+    for (std::size_t first = 0; first < lanes; first += kPart) {
+      const std::size_t part = std::min(kPart, lanes - first);
+      for (std::size_t i = 0; i < part && work_.has_numbers(); ++i) put(sums, i, expansion_of(sums_[first + i]));
+      for (std::size_t i = 0; i < part && work_.has_squares(); ++i) put(squares, i, expansion_of(static_cast<Wide>(squares_[first + i])));
+      all &= round_moments(work_.moment(), work_.has_numbers() ? sums : Terms{}, work_.has_squares() ? squares : Terms{}, part,
+                           static_cast<double>(count), reinterpret_cast<double*>(results) + first);
+    }
+    return all;
+  }
   bool finish(std::size_t lane, std::uint64_t count, void* result) const {
-    if (sizeof(Element) < 8 && count >> 31 != 0) return false;  // may have overflowed
+    if (may_overflow(count)) return false;
     if (work_.what == AxisReduction::sum) return finish_sum(sums_[lane], result);
+    if (takes_vectors(count, result) && is_number(result)) return true;
     if (count == 0 || count >> 53 != 0) return false;
     const EXPANSION none = expansion_zero();
     const EXPANSION sum = work_.has_numbers() ? expansion_of(sums_[lane]) : none;
@@ -194,10 +224,15 @@ class IntegerMoments {
       squares_[lane] += sum;
     }
   }
-  // Three doubles hold 128 bits.
+  static bool may_overflow(std::uint64_t count) { return sizeof(Element) < 8 && count >> 31 != 0; }
+  static EXPANSION expansion_of(std::int64_t x) {
+    const auto nearest = static_cast<double>(x);
+    return {nearest, static_cast<double>(x - static_cast<std::int64_t>(nearest)), 0, 0};
+  }
   static EXPANSION expansion_of(Wide x) {
-    constexpr Wide kPart = (Wide{1} << 43) - 1;
-    return {static_cast<double>(x >> 86) * 0x1p86, static_cast<double>((x >> 43) & kPart) * 0x1p43, static_cast<double>(x & kPart), 0};
+    const auto upper = static_cast<double>(static_cast<std::int64_t>(x >> 64));
+    const auto lower = static_cast<std::uint64_t>(x);
+    return {upper * 0x1p64, static_cast<double>(lower >> 32) * 0x1p32, static_cast<double>(lower & 0xffffffff), 0};
   }
   bool finish_sum(Sum sum, void* result) const {
     using Result = std::conditional_t<std::is_signed_v<Element>, std::int64_t, std::uint64_t>;

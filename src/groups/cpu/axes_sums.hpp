@@ -23,7 +23,7 @@ inline constexpr std::uint64_t kShortRunOfDoubles = 64;     ///< the same of dou
 class FloatSums {
  public:
   FloatSums(DType type, bool skip, std::size_t size, bool squares = false)
-      : type_(type), skip_(skip), squares_(squares), terms_(3 * size, -0.0), lost_(size, 0.0), size_(size) {}
+      : type_(type), skip_(skip), squares_(squares), terms_(3 * size, zero()), lost_(size, 0.0), size_(size) {}
 
   // Whether results() takes results whose elements lie like this.
   static bool takes(DType type, bool skip, std::uint64_t each, core::Axis lanes, core::Axis steps) {
@@ -84,23 +84,18 @@ class FloatSums {
     }
   }
   void clear(std::size_t lanes) {
-    for (std::size_t term = 0; term < 3; ++term) std::fill_n(terms_.begin() + static_cast<std::ptrdiff_t>(term * size_), lanes, -0.0);
+    for (std::size_t term = 0; term < 3; ++term) std::fill_n(terms_.begin() + static_cast<std::ptrdiff_t>(term * size_), lanes, zero());
     std::fill_n(lost_.begin(), lanes, 0.0);
   }
-  // The results of all lanes at once. False if each lane needs finish().
-  bool finish_all(std::size_t lanes, std::uint64_t count, bool mean, std::byte* results) {
-    if (skip_ || (mean && count >> 53 != 0) || reinterpret_cast<std::uintptr_t>(results) % sizeof(double) != 0) return false;
-    if (!mean) return terms(0).sums(lanes, reinterpret_cast<double*>(results));
-    return terms(0).means(lanes, static_cast<double>(count), reinterpret_cast<double*>(results));
+  Terms terms(std::size_t lane) {
+    return {terms_.data() + lane, terms_.data() + size_ + lane, terms_.data() + 2 * size_ + lane, lost_.data() + lane, &trying_};
   }
   SQUARES squares_at(std::size_t i) const { return {terms_[i], terms_[size_ + i], terms_[2 * size_ + i], lost_[i]}; }
   EXPANSION at(std::size_t i) const { return {terms_[i], terms_[size_ + i], terms_[2 * size_ + i], lost_[i] != 0}; }
 
  private:
+  double zero() const { return squares_ ? 0.0 : -0.0; }  // sums of zeros of one sign keep it
   bool is_native() const { return type_ == DType::float32 || type_ == DType::float64; }
-  Terms terms(std::size_t lane) {
-    return {terms_.data() + lane, terms_.data() + size_ + lane, terms_.data() + 2 * size_ + lane, lost_.data() + lane, &trying_};
-  }
   void set(std::size_t i, const EXPANSION& x) {
     terms_[i] = x.s;
     terms_[size_ + i] = x.e;

@@ -106,7 +106,7 @@ device::Source axes_source(DType type, const AxesShape& shape) {
                          {"SKIP", flag(shape.skip && !is_integer(type) && !counts)},  // VALUE(x) leaves them out of counts
                          {"GROUP_SIZE", std::to_string(shape.group_size)},
                          {"RESIDENT", std::to_string(work.has_squares() ? 2 : resident_of(type))}}};
-  if (work.has_squares() || (numbers && !integers)) source.files = {"groups/expansion.h", "groups/moments.h"};
+  if (work.has_squares() || (numbers && !integers)) source.files = {"groups/expansion.h", "groups/near_moment.h", "groups/moments.h"};
   if (!numbers && !counts) {
     const bool least = work.what == AxisReduction::min || work.what == AxisReduction::argmin;
     const bool indexed = work.what == AxisReduction::argmin || work.what == AxisReduction::argmax;
