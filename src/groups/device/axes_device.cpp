@@ -41,7 +41,7 @@ bool reads_loads(const AxisProblem& problem) {
 constexpr std::uint32_t kFew = 4;  // FEW of axes.cl
 
 // Words of one part's sum, at most.
-std::uint64_t sum_words(AxisReduction what) { return AxisWork{what, DType::float64, false}.is_variance() ? 8 : 4; }
+std::uint64_t sum_words(AxisReduction what) { return AxisWork{what, DType::float64, false}.is_variance() ? 9 : 5; }
 constexpr std::uint64_t kCapacity = std::uint64_t{1}
                                     << 16;  // pending results whose indices are stored; if there are more, all are computed again
 constexpr std::uint32_t kMaxOfHost = 256;   // up to this many pending results are computed by one sum each

@@ -62,11 +62,17 @@ typedef struct {
 #if VARIANCE
   EXPANSION numbers;
 #endif
+#if SKIP
+  ulong skipped;  // NaNs that are left out
+#endif
   SQUARES squares;
 } SUM;
-#define SUM_WORDS (VARIANCE ? 8 : 4)
+#define SUM_WORDS ((VARIANCE ? 8 : 4) + SKIP)
 FN SUM sum_zero(void) {
   SUM x;
+#if SKIP
+  x.skipped = 0;
+#endif
 #if VARIANCE
   x.numbers = expansion_zero();
 #endif
@@ -74,6 +80,9 @@ FN SUM sum_zero(void) {
   return x;
 }
 FN SUM sum_merge(SUM x, SUM y) {
+#if SKIP
+  x.skipped += y.skipped;
+#endif
 #if VARIANCE
   x.numbers = expansion_merge(x.numbers, y.numbers);
 #endif
@@ -81,6 +90,12 @@ FN SUM sum_merge(SUM x, SUM y) {
   return x;
 }
 FN SUM sum_add(SUM x, double value) {
+#if SKIP
+  if (value != value) {
+    ++x.skipped;
+    return x;
+  }
+#endif
 #if VARIANCE
   x.numbers = expansion_add(x.numbers, value);
 #endif
@@ -88,6 +103,9 @@ FN SUM sum_add(SUM x, double value) {
   return x;
 }
 FN ulong word_of(SUM x, uint i) {
+#if SKIP
+  if (i == SUM_WORDS - 1) return x.skipped;
+#endif
 #if VARIANCE
   if (i >= 4) return i == 4 ? as_ulong(x.numbers.s) : i == 5 ? as_ulong(x.numbers.e) : i == 6 ? as_ulong(x.numbers.f) : x.numbers.inexact;
 #endif
@@ -104,6 +122,9 @@ FN SUM sum_of_words(const ulong* words) {
   x.numbers.e = as_double(words[5]);
   x.numbers.f = as_double(words[6]);
   x.numbers.inexact = (uint)words[7];
+#endif
+#if SKIP
+  x.skipped = words[SUM_WORDS - 1];
 #endif
   return x;
 }
@@ -138,24 +159,17 @@ FN SQUARES squares_of(SUM x) { return x.squares; }
 #endif
 
 FN uint finished(SUM x, ulong count, int what, GLOBAL RESULT* to) {
+#if SKIP && VARIANCE
+  count -= x.skipped;
+  if (count == 0) return 1;  // there is none
+#endif
   const ROUNDED found = moment((uint)what, numbers_of(x), squares_of(x), (double)count);
   *to = as_ulong(found.value);
-#if SKIP && VARIANCE
-  return 1;  // the number of elements that are not NaN is unknown
-#else
   return !found.certain;
-#endif
 }
 
 FN SUM add_all(SUM sum, const ELEMENT* x, uint count, ulong first, ulong apart, uint together) {
 #pragma unroll
-  for (uint k = 0; k < count; ++k) {
-#if SKIP
-    const double value = VALUE(x[k]);
-    sum = sum_add(sum, value == value ? value : 0);
-#else
-    sum = sum_add(sum, VALUE(x[k]));
-#endif
-  }
+  for (uint k = 0; k < count; ++k) sum = sum_add(sum, VALUE(x[k]));
   return sum;
 }

@@ -63,70 +63,97 @@ FN uint finished(SUM x, ulong count, int what, GLOBAL RESULT* to) {
   return mean ? !fits : SIGNED ? x.high != value >> 63 : x.high != 0;
 }
 #else
-#define SUM EXPANSION
-#define SUM_WORDS 4
-#define sum_zero expansion_zero
-#define sum_merge expansion_merge
-#if SHORT
-#define sum_add expansion_add_short
-#else
-#define sum_add expansion_add
-#endif
-FN void store_sum(GLOBAL ulong* to, ulong apart, SUM x) {
-  to[0] = as_ulong(x.s);
-  to[apart] = as_ulong(x.e);
-  to[2 * apart] = as_ulong(x.f);
-  to[3 * apart] = x.inexact;
-}
-FN SUM stored_sum(GLOBAL const ulong* from, ulong apart) {
-  SUM x;
-  x.s = as_double(from[0]);
-  x.e = as_double(from[apart]);
-  x.f = as_double(from[2 * apart]);
-  x.inexact = (uint)from[3 * apart];
-  return x;
-}
-FN void share_sum(LOCAL ulong* to, SUM x) {
-  to[0] = as_ulong(x.s);
-  to[GROUP_SIZE] = as_ulong(x.e);
-  to[2 * GROUP_SIZE] = as_ulong(x.f);
-  to[3 * GROUP_SIZE] = x.inexact;
-}
-FN SUM shared_sum(LOCAL const ulong* from) {
-  SUM x;
-  x.s = as_double(from[0]);
-  x.e = as_double(from[GROUP_SIZE]);
-  x.f = as_double(from[2 * GROUP_SIZE]);
-  x.inexact = (uint)from[3 * GROUP_SIZE];
-  return x;
-}
-FN uint finished(SUM x, ulong count, int what, GLOBAL RESULT* to) {
-  const ROUNDED found = moment((uint)what, x, squares_zero(), (double)count);
-  *to = as_ulong(found.value);
 #if SKIP
-  return what == OF_MEAN || found.value == 0 || !found.certain;  // the number of elements that are not NaN is unknown
+// With the number of NaNs that are left out.
+typedef struct {
+  EXPANSION terms;
+  ulong skipped;
+} SUM;
+#define TERMS(sum) (sum).terms
 #else
-  return !found.certain;
-#endif
-}
+#define SUM EXPANSION
+#define TERMS(sum) (sum)
 #define SHUFFLES 1  // sub-groups exchange the terms (axes.cl)
 #endif
-
-
-#if INTEGERS
-#define NUMBER long
-#define NOTHING 0
-#else
-#define NUMBER double
-#define NOTHING -0.0
-#endif
+#define SUM_WORDS (4 + SKIP)
+FN ulong word_of(SUM x, uint i) {
 #if SKIP
-FN NUMBER number_of(ELEMENT x) {
-  const NUMBER value = VALUE(x);
-  return value == value ? value : NOTHING;
+  if (i == 4) return x.skipped;
+#endif
+  return i == 0 ? as_ulong(TERMS(x).s) : i == 1 ? as_ulong(TERMS(x).e) : i == 2 ? as_ulong(TERMS(x).f) : TERMS(x).inexact;
 }
+FN SUM sum_of_words(const ulong* words) {
+  SUM x;
+  TERMS(x).s = as_double(words[0]);
+  TERMS(x).e = as_double(words[1]);
+  TERMS(x).f = as_double(words[2]);
+  TERMS(x).inexact = (uint)words[3];
+#if SKIP
+  x.skipped = words[4];
+#endif
+  return x;
+}
+FN SUM sum_zero(void) {
+  SUM x;
+  TERMS(x) = expansion_zero();
+#if SKIP
+  x.skipped = 0;
+#endif
+  return x;
+}
+FN SUM sum_merge(SUM x, SUM y) {
+  TERMS(x) = expansion_merge(TERMS(x), TERMS(y));
+#if SKIP
+  x.skipped += y.skipped;
+#endif
+  return x;
+}
+FN SUM sum_add(SUM x, double value) {
+#if SKIP
+  if (value != value) {
+    ++x.skipped;
+    return x;
+  }
+#endif
+#if SHORT
+  TERMS(x) = expansion_add_short(TERMS(x), value);
 #else
-#define number_of(x) VALUE(x)
+  TERMS(x) = expansion_add(TERMS(x), value);
+#endif
+  return x;
+}
+FN void store_sum(GLOBAL ulong* to, ulong apart, SUM x) {
+#pragma unroll
+  for (uint i = 0; i < SUM_WORDS; ++i) to[i * apart] = word_of(x, i);
+}
+FN SUM stored_sum(GLOBAL const ulong* from, ulong apart) {
+  ulong words[SUM_WORDS];
+#pragma unroll
+  for (uint i = 0; i < SUM_WORDS; ++i) words[i] = from[i * apart];
+  return sum_of_words(words);
+}
+FN void share_sum(LOCAL ulong* to, SUM x) {
+#pragma unroll
+  for (uint i = 0; i < SUM_WORDS; ++i) to[i * GROUP_SIZE] = word_of(x, i);
+}
+FN SUM shared_sum(LOCAL const ulong* from) {
+  ulong words[SUM_WORDS];
+#pragma unroll
+  for (uint i = 0; i < SUM_WORDS; ++i) words[i] = from[i * GROUP_SIZE];
+  return sum_of_words(words);
+}
+FN uint finished(SUM x, ulong count, int what, GLOBAL RESULT* to) {
+#if SKIP
+  count -= x.skipped;
+  if (count == 0) {
+    *to = 0;
+    return what == OF_MEAN;  // there is none
+  }
+#endif
+  const ROUNDED found = moment((uint)what, TERMS(x), squares_zero(), (double)count);
+  *to = as_ulong(found.value);
+  return !found.certain;
+}
 #endif
 
 // Adds `count` elements, up to 16. Floats are first added as doubles. That is exact if their exponents span at most 25: the sum of 2^4 numbers below
@@ -134,7 +161,7 @@ FN NUMBER number_of(ELEMENT x) {
 #if INTEGERS || !SHORT
 FN SUM add_all(SUM sum, const ELEMENT* x, uint count, ulong first, ulong apart, uint together) {
 #pragma unroll
-  for (uint k = 0; k < count; ++k) sum = sum_add(sum, number_of(x[k]));
+  for (uint k = 0; k < count; ++k) sum = sum_add(sum, VALUE(x[k]));
   return sum;
 }
 #else
@@ -150,12 +177,12 @@ FN SUM add_all(SUM sum, const ELEMENT* x, uint count, ulong first, ulong apart, 
     all += VALUE(x[k]);
   }
   if (greatest < 0x7f800000u && greatest >> 23 < (least >> 23) + 26) {
-    if (!adds_exactly(sum.s, all, sum.s + all)) return sum_add(sum, all);
-    sum.s += all;
+    if (!adds_exactly(TERMS(sum).s, all, TERMS(sum).s + all)) return sum_add(sum, all);
+    TERMS(sum).s += all;
     return sum;
   }
 #pragma unroll
-  for (uint k = 0; k < count; ++k) sum = sum_add(sum, number_of(x[k]));
+  for (uint k = 0; k < count; ++k) sum = sum_add(sum, VALUE(x[k]));
   return sum;
 }
 #endif
