@@ -11,6 +11,7 @@
 
 #include "core/float_environment.hpp"
 #include "groups/cpu/axes_direct.hpp"
+#include "groups/cpu/axes_near-inl.hpp"
 #include "groups/cpu/axes_watched-inl.hpp"
 #include "groups/expansion.hpp"
 
@@ -96,20 +97,15 @@ void sums_of_two(const FewElements& of, Results& results) {
   }
 }
 
-// As expansion_mean() of two terms; the mask has the means of which it is not certain.
-HWY_INLINE V mean_of(V s, V e, V count, hn::Mask<D>& uncertain) {
-  const D d;
-  const V quotient = hn::Div(s, count), rest = hn::Add(hn::NegMulAdd(quotient, count, s), e), correction = hn::Div(rest, count);
-  const V mean = hn::Add(quotient, correction), left = error(quotient, correction, mean), size = hn::Abs(mean);
-  const V more = hn::Mul(left, hn::Set(d, 1 + 0x1p-40)), less = hn::Mul(left, hn::Set(d, 1 - 0x1p-40));
-  const auto nearest = hn::And(hn::Eq(hn::Add(mean, more), mean), hn::Eq(hn::Add(mean, less), mean));
-  const auto normal = hn::And(hn::Gt(size, hn::Set(d, 0x1p-900)), hn::Lt(size, hn::Set(d, 0x1p1000)));
-  const auto single = hn::Eq(e, hn::Zero(d)), known = hn::Or(hn::And(nearest, normal), single);
-  uncertain = hn::Or(uncertain, HWY_NATIVE_FMA ? hn::Not(known) : hn::Eq(e, e));
-  return hn::IfThenElse(single, quotient, mean);
+// Means of exact sums of two terms; the mask has those of which this is not certain.
+HWY_INLINE V mean_of(V s, V e, double count, hn::Mask<D>& uncertain) {
+  const near::Lanes zero(0.0);
+  const near::TWO_TERMS mean = near::near_quotient(OF_MEAN, near::two_terms(s, e, zero, zero), count);
+  uncertain = near::finds(OF_MEAN) ? hn::Not(near::are_certain(mean)) : hn::Eq(zero.v, zero.v);
+  return mean.high.v;
 }
 
-// Means of which mean_of() is not certain, one by one. False if this does not determine them.
+// Means of which that is not certain, one by one. False if this does not determine them.
 bool decide(V& means, V s, V e, hn::Mask<D> uncertain, double count) {
   const D d;
   double all[3][kWidth], wanted[kWidth];
@@ -161,10 +157,10 @@ bool sums(const FewElements& of, bool mean, bool stream, double* work, double* t
       // A zero's sign is that of the upper parts.
       V result = hn::IfThenElse(hn::Eq(lower, zero), upper, sum);
       if (mean) {
-        const V total = result, rest = hn::IfThenZeroElse(special_here, error(upper, lower, sum));
-        auto uncertain = hn::Ne(zero, zero);
-        result = mean_of(total, rest, count, uncertain);
-        if (!hn::AllFalse(d, uncertain) && !decide(result, total, rest, uncertain, static_cast<double>(of.count))) {
+        hn::Mask<D> uncertain;
+        result = mean_of(upper, lower, static_cast<double>(of.count), uncertain);
+        uncertain = hn::AndNot(special_here, uncertain);
+        if (!hn::AllFalse(d, uncertain) && !decide(result, upper, lower, uncertain, static_cast<double>(of.count))) {
           hwy::FlushStream();
           return false;
         }

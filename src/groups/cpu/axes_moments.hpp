@@ -56,8 +56,16 @@ class FloatMoments {
   }
 
   void add_rows(const LaneElements& of, std::uint64_t) {
-    if (work_.has_numbers()) numbers_.add_rows(of.from, of.steps, of.apart, of.lanes, of.lane_stride);
-    if (work_.has_squares()) squares_.add_rows(of.from, of.steps, of.apart, of.lanes, of.lane_stride);
+    if (!work_.has_squares()) {
+      numbers_.add_rows(of.from, of.steps, of.apart, of.lanes, of.lane_stride);
+    } else {
+      const auto add = [&](const std::byte* rows, bool wide, std::uint64_t steps, std::int64_t apart) {
+        const std::int64_t lane_stride = wide ? sizeof(double) : sizeof(float);
+        if (work_.has_numbers()) numbers_.terms(0).add_rows(rows, wide, work_.skip, steps, apart, of.lanes, lane_stride);
+        squares_.terms(0).add_square_rows(rows, wide, work_.skip, steps, apart, of.lanes);
+      };
+      squares_.with_neighbours(of.from, of.steps, of.apart, of.lanes, of.lane_stride, add);
+    }
     count_nans(of, 0);
   }
   void add_run(const LaneElements& of, std::uint64_t, std::size_t lane) {

@@ -38,9 +38,8 @@ class FloatSums {
     return trying_.done(of.sums(mean, stream, work_.data(), reinterpret_cast<double*>(to)));
   }
 
-  // Rows, lane by lane.
+  // Rows of numbers, lane by lane.
   void add_rows(const std::byte* from, std::uint64_t steps, std::int64_t apart, std::size_t lanes, std::int64_t lane_stride) {
-    if (squares_) return add_square_rows(from, steps, apart, lanes, lane_stride);
     const auto element = static_cast<std::int64_t>(size_of(type_));
     constexpr std::int64_t kReach = std::int64_t{1} << 24;  // of lanes that one vector gathers from, by indices of 32 bits
     if (type_ == DType::float32 && apart == element && lane_stride != element && steps < kShortRun) {
@@ -73,6 +72,29 @@ class FloatSums {
       }
     });
   }
+  // Calls body(rows, wide, steps, apart) with rows in which lanes are neighbours, and float32 or float64: those there are, or copies of
+  // some elements of each lane at once.
+  template <class Body>
+  void with_neighbours(const std::byte* from, std::uint64_t steps, std::int64_t apart, std::size_t lanes, std::int64_t lane_stride,
+                       const Body& body) const {
+    if (is_native() && lane_stride == static_cast<std::int64_t>(size_of(type_))) return body(from, type_ == DType::float64, steps, apart);
+    with_copy([&](auto* copy) {
+      const std::uint64_t at_once = std::clamp<std::uint64_t>(kLanes / lanes, 1, sizeof *copy == 8 ? kTransposed : kLanes);
+      for (std::uint64_t first = 0; first < steps; first += at_once) {
+        const std::uint64_t part = std::min(at_once, steps - first);
+        core::visit(type_, [&](auto element) {
+          for (std::size_t lane = 0; lane < lanes; ++lane) {
+            const std::byte* const at = from + static_cast<std::int64_t>(lane) * lane_stride + static_cast<std::int64_t>(first) * apart;
+            for (std::uint64_t i = 0; i < part; ++i) {
+              std::memcpy(&element, at + static_cast<std::int64_t>(i) * apart, sizeof element);
+              copy[i * lanes + lane] = static_cast<std::remove_reference_t<decltype(*copy)>>(element);
+            }
+          }
+        });
+        body(reinterpret_cast<const std::byte*>(copy), sizeof *copy == 8, part, static_cast<std::int64_t>(lanes * sizeof *copy));
+      }
+    });
+  }
   void merge(const FloatSums& other, std::size_t lanes) {
     for (std::size_t i = 0; i < lanes; ++i) {
       if (squares_) {
@@ -94,6 +116,8 @@ class FloatSums {
   EXPANSION at(std::size_t i) const { return {terms_[i], terms_[size_ + i], terms_[2 * size_ + i], lost_[i] != 0}; }
 
  private:
+  static constexpr std::uint64_t kTransposed = 16;  // doubles of each lane at once: plain sums of more are more likely to be rounded
+
   double zero() const { return squares_ ? 0.0 : -0.0; }  // sums of zeros of one sign keep it
   bool is_native() const { return type_ == DType::float32 || type_ == DType::float64; }
   void set(std::size_t i, const EXPANSION& x) {
@@ -104,10 +128,9 @@ class FloatSums {
   }
   // Short rows of doubles, by way of their transpose: processors gather no faster, and many of them slower.
   void add_transposed(const std::byte* from, std::uint64_t count, std::size_t lanes, std::int64_t lane_stride) {
-    constexpr std::uint64_t kPart = 16;
-    alignas(64) double copy[kPart * kLanesApart];
-    for (std::uint64_t first = 0; first < count; first += kPart) {
-      const std::uint64_t part = std::min(kPart, count - first);
+    alignas(64) double copy[kTransposed * kLanesApart];
+    for (std::uint64_t first = 0; first < count; first += kTransposed) {
+      const std::uint64_t part = std::min(kTransposed, count - first);
       for (std::size_t lane = 0; lane < lanes; ++lane) {
         const std::byte* const row = from + static_cast<std::int64_t>(lane) * lane_stride + first * sizeof(double);
         for (std::uint64_t i = 0; i < part; ++i) std::memcpy(copy + i * lanes + lane, row + i * sizeof(double), sizeof(double));
@@ -116,31 +139,8 @@ class FloatSums {
       terms(0).add_rows(reinterpret_cast<const std::byte*>(copy), true, skip_, part, apart, lanes, sizeof(double));
     }
   }
-  // Lanes that are no neighbours, by way of a copy in which they are: some elements of each, one lane after the other.
-  void add_square_rows(const std::byte* from, std::uint64_t steps, std::int64_t apart, std::size_t lanes, std::int64_t lane_stride) {
-    if (is_native() && lane_stride == static_cast<std::int64_t>(size_of(type_))) {
-      return terms(0).add_square_rows(from, type_ == DType::float64, skip_, steps, apart, lanes);
-    }
-    with_copy([&](auto* copy) {
-      const std::uint64_t at_once = std::max<std::uint64_t>(kLanes / lanes, 1);
-      for (std::uint64_t first = 0; first < steps; first += at_once) {
-        const std::uint64_t part = std::min(at_once, steps - first);
-        core::visit(type_, [&](auto element) {
-          for (std::size_t lane = 0; lane < lanes; ++lane) {
-            const std::byte* const at = from + static_cast<std::int64_t>(lane) * lane_stride + static_cast<std::int64_t>(first) * apart;
-            for (std::uint64_t i = 0; i < part; ++i) {
-              std::memcpy(&element, at + static_cast<std::int64_t>(i) * apart, sizeof element);
-              copy[i * lanes + lane] = static_cast<std::remove_reference_t<decltype(*copy)>>(element);
-            }
-          }
-        });
-        const auto row = static_cast<std::int64_t>(lanes * sizeof *copy);
-        terms(0).add_square_rows(reinterpret_cast<const std::byte*>(copy), sizeof *copy == 8, skip_, part, row, lanes);
-      }
-    });
-  }
   template <class Body>
-  void with_copy(const Body& body) {
+  void with_copy(const Body& body) const {
     if (type_ == DType::float64) {
       alignas(64) double copy[kLanes];
       body(copy);
