@@ -19,6 +19,7 @@
 #include "support/fuzz.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -27,6 +28,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <variant>
@@ -213,7 +215,12 @@ void check(Random& random, const std::vector<Device>& devices, Done& done) {
     done.errors += outcome.starts_with("error: ");
     if (!expected) expected = outcome;
     if (outcome != *expected) {
-      const auto shown = [](const std::string& text) { return text.size() < 200 ? text : fmt::format("{} bytes", text.size()); };
+      const auto shown = [](const std::string& text) {
+        if (text.size() >= 200) return fmt::format("{} bytes", text.size());
+        const bool readable = std::ranges::all_of(text, [](char c) { return c >= ' ' && c <= '~'; });
+        return readable ? text
+                        : fmt::format("{:02x}", fmt::join(std::span(reinterpret_cast<const unsigned char*>(text.data()), text.size()), ""));
+      };
       throw test::Mismatch(fmt::format("{} of {} {} on {}: {}, not {}", name, length, name_of(type), device.info().selector, shown(outcome),
                                        shown(*expected)));
     }
