@@ -74,15 +74,17 @@ FN EXPANSION expansion_merge(EXPANSION x, EXPANSION y) {
   return x;
 }
 
-// The same sum with s the nearest number to it; at a tie, either of the two nearest.
+// The same sum with s the nearest number to it; at a tie, either of the two nearest. The terms may be any numbers, in any order. A pass from the
+// last term to the first makes a double of what is largest, and what it leaves is not small where terms have cancelled; a second pass is enough for
+// three terms.
 FN EXPANSION expansion_normalized(EXPANSION x) {
   if (x.e == 0 && x.f == 0) return x;
-  const REAL s = x.s + x.e, t = error_of_sum(x.s, x.e, s);
-  const REAL u = t + x.f, f = error_of_sum(t, x.f, u);
-  const REAL v = error_of_sum(s, u, s + u);
-  x.s = s + u;
-  x.e = v + f;
-  x.f = error_of_sum(v, f, x.e);
+  const REAL u = x.e + x.f, r = error_of_sum(x.e, x.f, u);
+  const REAL s = x.s + u, w = error_of_sum(x.s, u, s);
+  const REAL v = w + r;
+  x.f = error_of_sum(w, r, v);
+  x.s = s + v;
+  x.e = error_of_sum(s, v, x.s);
   return x;
 }
 

@@ -263,15 +263,17 @@ EXACT_SUM_FN ExactExpansion exact_expansion_merge(ExactExpansion x, ExactExpansi
   return x;
 }
 
-// The same sum with s the nearest number to it; at a tie, either of the two nearest.
+// The same sum with s the nearest number to it; at a tie, either of the two nearest. The terms may be any numbers, in any order. A pass from the
+// last term to the first makes a double of what is largest, and what it leaves is not small where terms have cancelled; a second pass is enough for
+// three terms.
 EXACT_SUM_FN ExactExpansion exact_expansion_normalized(ExactExpansion x) {
   if (x.e == 0 && x.f == 0) return x;
-  const double s = x.s + x.e, t = exact_error_of_sum(x.s, x.e, s);
-  const double u = t + x.f, f = exact_error_of_sum(t, x.f, u);
-  const double v = exact_error_of_sum(s, u, s + u);
-  x.s = s + u;
-  x.e = v + f;
-  x.f = exact_error_of_sum(v, f, x.e);
+  const double u = x.e + x.f, r = exact_error_of_sum(x.e, x.f, u);
+  const double s = x.s + u, w = exact_error_of_sum(x.s, u, s);
+  const double v = w + r;
+  x.f = exact_error_of_sum(w, r, v);
+  x.s = s + v;
+  x.e = exact_error_of_sum(s, v, x.s);
   return x;
 }
 
