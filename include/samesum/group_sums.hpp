@@ -16,7 +16,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -26,8 +25,9 @@ namespace device {
 struct Run;
 }
 namespace groups {
+struct FoundGroups;
 struct Indexing;
-}
+}  // namespace groups
 }  // namespace samesum
 
 namespace samesum SAMESUM_EXPORT {
@@ -151,10 +151,8 @@ class GroupSums {
 
  private:
   friend class WeightedHistogram;
-  // Elements in host memory whose groups, all of which there are, `find` stores, which reads `bytes_each` bytes of memory for each.
-  SAMESUM_HIDDEN void add(const Array& values,
-                          const std::function<void(std::uint64_t first, std::size_t count, std::uint64_t* groups)>& find,
-                          std::uint64_t bytes_each, std::uint32_t threads);
+  // Elements in host memory whose groups, all of which there are, are found as they are added.
+  SAMESUM_HIDDEN void add(const Array& values, const groups::FoundGroups& found, std::uint32_t threads);
   // Whether elements of this type in this device's memory can be added there; then runs of them, with indices that are below groups(), or
   // samples from which `indexing` makes such.
   SAMESUM_HIDDEN bool can_add(const Device& device, DType type);

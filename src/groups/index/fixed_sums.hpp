@@ -8,11 +8,38 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <type_traits>
 #include <vector>
 
 namespace samesum::groups {
+
+/// Memory that is read for the elements after these. A processor that has read a page of it and then adds up for a while does not fetch the
+/// next page by itself.
+class Ahead {
+ public:
+  /// Memory that has `bytes` for each element; of more than a few arrays, those from there on are not fetched.
+  void add(const std::byte* from, std::size_t bytes) {
+    if (count_ < kMost) memory_[count_++] = {from, bytes};
+  }
+  /// Fetches what is read for `count` elements from number `first` on, to the second-level cache.
+  void fetch(std::size_t first, std::size_t count) const {
+    for (std::size_t i = 0; i < count_; ++i) {
+      const std::byte* const from = memory_[i].from + first * memory_[i].bytes;
+      for (std::size_t line = 0; line < count * memory_[i].bytes; line += 64) __builtin_prefetch(from + line, 0, 2);
+    }
+  }
+
+ private:
+  static constexpr std::size_t kMost = 4;
+  struct Memory {
+    const std::byte* from;
+    std::size_t bytes;
+  };
+  std::array<Memory, kMost> memory_;
+  std::size_t count_ = 0;
+};
 
 /// Sums of the groups [first, first + count) that are added to `rest` by flush(). An element is one or two words of 36 bits, in units that
 /// the first elements decide on; what is no multiple of these, too large, or special goes to `rest` at once. As words have 63 bits, 2^25
@@ -23,13 +50,14 @@ class FixedSums {
  public:
   FixedSums(Table& rest, std::uint64_t first, std::uint64_t count) : rest_(rest), first_(first), cells_(count) {}
 
-  void add(const double* values, const std::uint64_t* groups, std::size_t count) {
+  void add(const double* values, const std::uint64_t* groups, std::size_t count, const Ahead& ahead) {
     if (added_ + count > kMax) flush();
     if (scale_ == 0 && !choose_scale(values, count)) return rest_.add(values, groups, count);
     added_ += count;
     alignas(64) std::int64_t uppers[kSplitBlock], lowers[kSplitBlock];
     std::size_t missed = 0, i = 0;
     for (; i + kSplitBlock <= count; i += kSplitBlock) {
+      ahead.fetch(i, kSplitBlock);
       if (split(values + i, scale_, uppers, kWide ? lowers : nullptr)) {
         add_block(uppers, lowers, groups + i, std::min(count - i, kSplitBlock + kAhead));
       } else {

@@ -116,9 +116,9 @@ void GroupSums::add(const Array& values, const Array& indices) {
   state.kind = std::max(state.kind, groups::kind_of(values.type()));
 }
 
-void GroupSums::add(const Array& values, const groups::FindGroups& find, std::uint64_t bytes_each, std::uint32_t threads) {
+void GroupSums::add(const Array& values, const groups::FoundGroups& found, std::uint32_t threads) {
   State& state = *state_;
-  groups::scatter(state.change(), values, find, bytes_each, threads);
+  groups::scatter(state.change(), values, found, threads);
   state.kind = std::max(state.kind, groups::kind_of(values.type()));
 }
 

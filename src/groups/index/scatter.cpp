@@ -30,7 +30,7 @@ namespace samesum::groups {
 namespace {
 
 constexpr std::uint64_t kNone = ~std::uint64_t{0};
-constexpr std::size_t kBatch = 1024;                               // elements that are converted at once
+constexpr std::size_t kBatch = 1024, kBatchesAhead = 2;            // elements that are converted at once; whose memory is fetched
 constexpr std::uint64_t kPrivateGroups = std::uint64_t{1} << 17;   // up to which each thread has a table of its own
 constexpr std::uint64_t kSortedElements = std::uint64_t{1} << 22;  // at once
 
@@ -56,19 +56,42 @@ void convert(const std::byte* from, std::int64_t stride, std::size_t count, To* 
   }
 }
 
-// Elements and their groups, side by side: as indices, of which a negative one becomes one beyond all groups, or as a function of the
-// elements' numbers, the first of which is `number`.
+// Elements and their groups, side by side: as indices, of which a negative one becomes one beyond all groups, or found by the elements'
+// numbers, the first of which is `number`.
 struct Pairs {
   View values, indices;
-  const FindGroups* find = nullptr;
-  std::uint64_t number = 0, bytes_each = size_of(indices.type());
+  const FoundGroups* found = nullptr;
+  std::uint64_t number = 0;
 
   std::uint64_t size() const noexcept { return values.size(); }
   Pairs part(std::uint64_t first, std::uint64_t count) const noexcept {
-    return {values.part(first, count), find != nullptr ? indices : indices.part(first, count), find, number + first, bytes_each};
+    return {values.part(first, count), found != nullptr ? indices : indices.part(first, count), found, number + first};
+  }
+  // Bytes of memory for each element.
+  std::uint64_t bytes() const noexcept {
+    std::uint64_t bytes = size_of(values.type());
+    if (found == nullptr) return bytes + size_of(indices.type());
+    for (const View& view : found->from) bytes += size_of(view.type());
+    return bytes;
+  }
+  // What is read for the elements from number `first` on.
+  Ahead ahead(std::uint64_t first) const noexcept {
+    Ahead ahead;
+    const auto add = [&](const View& view, std::uint64_t at) {
+      if (view.contiguous() && at < view.size()) {
+        ahead.add(static_cast<const std::byte*>(view.data()) + at * size_of(view.type()), size_of(view.type()));
+      }
+    };
+    add(values, first);
+    if (found == nullptr) {
+      add(indices, first);
+    } else {
+      for (const View& view : found->from) add(view, number + first);
+    }
+    return ahead;
   }
   void load_groups(std::uint64_t first, std::size_t count, std::uint64_t* to) const {
-    if (find != nullptr) return (*find)(number + first, count, to);
+    if (found != nullptr) return found->find(number + first, count, to);
     const auto* const from = static_cast<const std::byte*>(indices.data()) + static_cast<std::int64_t>(first) * indices.stride();
     core::visit(indices.type(), [&](auto element) {
       using Index = decltype(element);
@@ -84,8 +107,8 @@ struct Pairs {
   }
 };
 
-// Calls body(numbers, groups, count) for batches of converted elements. Those of no group are left out: `outside` counts them, `first`
-// becomes the place of the first.
+// Calls body(numbers, groups, count, ahead) for batches of converted elements. Those of no group are left out: `outside` counts them,
+// `first` becomes the place of the first.
 template <class Number, class Body>
 void for_batches(const Pairs& pairs, std::uint64_t groups, std::uint64_t& outside, std::uint64_t& first, const Body& body) {
   alignas(64) Number numbers[kBatch];
@@ -95,7 +118,7 @@ void for_batches(const Pairs& pairs, std::uint64_t groups, std::uint64_t& outsid
     pairs.load_groups(done, count, indices);
     pairs.load_values(done, count, numbers);
     std::uint64_t beyond = 0;
-    if (pairs.find == nullptr) {
+    if (pairs.found == nullptr) {
       for (std::size_t i = 0; i < count; ++i) beyond += indices[i] >= groups;
     }
     if (beyond != 0) {
@@ -111,7 +134,7 @@ void for_batches(const Pairs& pairs, std::uint64_t groups, std::uint64_t& outsid
       }
       count = kept;
     }
-    body(numbers, indices, count);
+    body(numbers, indices, count, pairs.ahead(done + kBatchesAhead * kBatch));
   }
 }
 
@@ -190,14 +213,14 @@ class Adder {
     if (narrow && !to.has_squares()) sums_.template emplace<FixedSums<false, false>>(to, first, count);
     if (narrow && to.has_squares()) sums_.template emplace<FixedSums<false, true>>(to, first, count);
   }
-  void add(const Number* numbers, const std::uint64_t* groups, std::size_t count) {
+  void add(const Number* numbers, const std::uint64_t* groups, std::size_t count, const Ahead& ahead) {
     if constexpr (std::is_same_v<Number, double>) {
       std::visit(
           [&](auto& sums) {
             if constexpr (std::is_same_v<std::decay_t<decltype(sums)>, std::monostate>) {
               to_.add(numbers, groups, count);
             } else {
-              sums.add(numbers, groups, count);
+              sums.add(numbers, groups, count, ahead);
             }
           },
           sums_);
@@ -220,9 +243,15 @@ class Adder {
 
 bool is_narrow(const Pairs& pairs) { return size_of(pairs.values.type()) <= 4; }
 
-// Each thread adds to a table of its own; these are merged into `to`, by all threads.
+// Whether a table for each thread is worthwhile, with so many elements for each group.
+bool takes_tables(const Table& to, const Pairs& pairs, std::uint64_t elements) {
+  return to.groups() <= kPrivateGroups && pairs.size() >= elements * to.groups();
+}
+
+// Each thread adds to a table of its own; these are merged into `to`, by all threads. If `whole` is set and some elements have no group,
+// nothing is added, and the result is false.
 template <class Number>
-void add_with_tables(Table& to, const Pairs& pairs, std::uint32_t threads, std::uint64_t& outside) {
+bool add_with_tables(Table& to, const Pairs& pairs, std::uint32_t threads, std::uint64_t& outside, bool whole) {
   struct Own {
     Own(const Table& like, bool narrow, std::uint64_t elements)
         : table(like.groups(), like.has_squares(), like.has_extrema()), adder(table, narrow, elements, 0, like.groups()) {}
@@ -231,19 +260,22 @@ void add_with_tables(Table& to, const Pairs& pairs, std::uint32_t threads, std::
   };
   std::vector<std::unique_ptr<Own>> tables(threads);
   std::vector<std::uint64_t> left_out(threads, 0);
-  const std::uint64_t each = size_of(pairs.values.type()) + pairs.bytes_each, chunk = core::chunk_size(pairs.size() * each, each, threads);
+  const std::uint64_t each = pairs.bytes(), chunk = core::chunk_size(pairs.size() * each, each, threads);
   core::for_chunks(pairs.size(), threads, chunk, [&](std::uint32_t task, std::uint64_t first, std::uint64_t count) {
     std::unique_ptr<Own>& own = tables[task];
     if (!own) own = std::make_unique<Own>(to, is_narrow(pairs), pairs.size() / threads);
     std::uint64_t unused = kNone;
-    for_batches<Number>(
-        pairs.part(first, count), to.groups(), left_out[task], unused,
-        [&](const Number* numbers, const std::uint64_t* groups, std::size_t size) { own->adder.add(numbers, groups, size); });
+    for_batches<Number>(pairs.part(first, count), to.groups(), left_out[task], unused,
+                        [&](const Number* numbers, const std::uint64_t* groups, std::size_t size, const Ahead& ahead) {
+                          own->adder.add(numbers, groups, size, ahead);
+                        });
   });
   core::for_chunks(threads, threads, 1, [&](std::uint32_t, std::uint64_t i, std::uint64_t) {
     if (tables[i]) tables[i]->adder.finish();
   });
-  outside += std::accumulate(left_out.begin(), left_out.end(), std::uint64_t{0});
+  const std::uint64_t beyond = std::accumulate(left_out.begin(), left_out.end(), std::uint64_t{0});
+  if (whole && beyond != 0) return false;
+  outside += beyond;
   const std::uint64_t range = std::uint64_t{1} << to.range_bits();
   constexpr std::uint64_t kMany = 1024;  // to merge
   core::for_chunks(to.groups(), to.groups() > kMany ? threads : 1, range, [&](std::uint32_t, std::uint64_t first, std::uint64_t count) {
@@ -252,6 +284,7 @@ void add_with_tables(Table& to, const Pairs& pairs, std::uint32_t threads, std::
       for (std::uint64_t group = first; group < first + count; ++group) to.merge(group, own->table, group);
     }
   });
+  return true;
 }
 
 // Elements are sorted by ranges of groups, and each range is added up by one thread.
@@ -272,7 +305,7 @@ class Sorter {
     };
     core::for_chunks(pieces, threads_, 1, [&](std::uint32_t, std::uint64_t piece, std::uint64_t) {
       std::uint64_t* const counts = places.data() + piece * ranges;
-      walk(piece, left_out[piece], [&](const Number*, const std::uint64_t* groups, std::size_t size) {
+      walk(piece, left_out[piece], [&](const Number*, const std::uint64_t* groups, std::size_t size, const Ahead&) {
         for (std::size_t i = 0; i < size; ++i) ++counts[groups[i] >> bits];
       });
     });
@@ -288,7 +321,7 @@ class Sorter {
     core::for_chunks(pieces, threads_, 1, [&](std::uint32_t, std::uint64_t piece, std::uint64_t) {
       std::uint64_t* const next = places.data() + piece * ranges;
       std::uint64_t unused = 0;
-      walk(piece, unused, [&](const Number* numbers, const std::uint64_t* groups, std::size_t size) {
+      walk(piece, unused, [&](const Number* numbers, const std::uint64_t* groups, std::size_t size, const Ahead&) {
         for (std::size_t i = 0; i < size; ++i) {
           const std::uint64_t place = next[groups[i] >> bits]++;
           numbers_[place] = numbers[i];
@@ -299,7 +332,7 @@ class Sorter {
     core::for_chunks(ranges, threads_, 1, [&](std::uint32_t, std::uint64_t range, std::uint64_t) {
       const std::uint64_t elements = begins[range + 1] - begins[range], first = range << bits;
       Adder<Number> adder(to_, is_narrow(pairs), elements, first, std::min(std::uint64_t{1} << bits, to_.groups() - first));
-      adder.add(numbers_.data() + begins[range], groups_.data() + begins[range], elements);
+      adder.add(numbers_.data() + begins[range], groups_.data() + begins[range], elements, Ahead());
       adder.finish();
     });
     outside += std::accumulate(left_out.begin(), left_out.end(), std::uint64_t{0});
@@ -314,8 +347,9 @@ class Sorter {
 
 template <class Number>
 void add_pairs(Table& to, const Pairs& pairs, std::uint32_t threads, std::uint64_t& outside) {
-  if (threads > 1 && to.groups() <= kPrivateGroups && pairs.size() >= 4 * to.groups()) {
-    return add_with_tables<Number>(to, pairs, threads, outside);
+  if (threads > 1 && takes_tables(to, pairs, 4)) {
+    add_with_tables<Number>(to, pairs, threads, outside, false);
+    return;
   }
   if (threads > 1 && to.ranges() > 1 && pairs.size() >= 16 * to.ranges()) {
     Sorter<Number> sorter(to, threads);
@@ -327,7 +361,9 @@ void add_pairs(Table& to, const Pairs& pairs, std::uint32_t threads, std::uint64
   std::uint64_t unused = kNone;
   Adder<Number> adder(to, is_narrow(pairs), pairs.size(), 0, to.groups());
   for_batches<Number>(pairs, to.groups(), outside, unused,
-                      [&](const Number* numbers, const std::uint64_t* groups, std::size_t size) { adder.add(numbers, groups, size); });
+                      [&](const Number* numbers, const std::uint64_t* groups, std::size_t size, const Ahead& ahead) {
+                        adder.add(numbers, groups, size, ahead);
+                      });
   adder.finish();
 }
 
@@ -396,14 +432,26 @@ void scatter(Table& to, const Array& values, const Array& indices, const GroupOp
   if (indices.on_device()) return scatter(to, values, copied_to_host(indices).array(), options, outside);
 
   const std::uint32_t threads = core::thread_count(values.bytes() + indices.bytes(), options.threads);
+  const auto require_inside = [&](const Pairs& pairs, std::uint64_t before) {
+    const std::uint64_t place = first_outside(pairs, to.groups(), threads);
+    if (place == kNone) return;
+    std::uint64_t group = 0;
+    pairs.load_groups(place, 1, &group);
+    refuse_index(before + place, group, indices.type(), to.groups());
+  };
+  if (!options.ignore_outside && values.contiguous() && indices.contiguous()) {
+    // In one pass: where an element has no group, tables beside this one are dropped.
+    const Pairs pairs{View(values.data(), values.size(), values.type()), View(indices.data(), indices.size(), indices.type())};
+    if (takes_tables(to, pairs, 16)) {
+      const bool added = core::visit(
+          values.type(), [&](auto element) { return add_with_tables<NumberOf<decltype(element)>>(to, pairs, threads, outside, true); });
+      return added ? void() : require_inside(pairs, 0);
+    }
+  }
   if (!options.ignore_outside) {  // before anything is added
     std::uint64_t before = 0;
     for_pairs(values, indices, [&](const Pairs& pairs) {
-      if (const std::uint64_t place = first_outside(pairs, to.groups(), threads); place != kNone) {
-        std::uint64_t group = 0;
-        pairs.load_groups(place, 1, &group);
-        refuse_index(before + place, group, indices.type(), to.groups());
-      }
+      require_inside(pairs, before);
       before += pairs.size();
     });
   }
@@ -412,11 +460,11 @@ void scatter(Table& to, const Array& values, const Array& indices, const GroupOp
   });
 }
 
-void scatter(Table& to, const Array& values, const FindGroups& find, std::uint64_t bytes_each, std::uint32_t threads) {
-  const std::uint32_t used = core::thread_count(values.bytes() + values.size() * bytes_each, threads);
+void scatter(Table& to, const Array& values, const FoundGroups& found, std::uint32_t threads) {
   std::uint64_t number = 0, outside = 0;
   core::for_blocks(values, core::Order::index, [&](View block) {
-    const Pairs pairs{block, View(nullptr, 0, DType::uint32), &find, number, bytes_each};
+    const Pairs pairs{block, View(nullptr, 0, DType::uint32), &found, number};
+    const std::uint32_t used = core::thread_count(values.size() * pairs.bytes(), threads);
     core::visit(values.type(), [&](auto element) { add_pairs<NumberOf<decltype(element)>>(to, pairs, used, outside); });
     number += block.size();
   });

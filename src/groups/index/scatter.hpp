@@ -1,6 +1,7 @@
 // The distribution of elements over threads that add them to a table of groups.
 #pragma once
 
+#include "core/view.hpp"
 #include "groups/index/group_table.hpp"
 
 #include <samesum/array.hpp>
@@ -23,10 +24,14 @@ bool on_one_device(const Array& values, const Array& indices);
 /// GroupSums::add(), of pairs, at least one; `outside` counts the elements that are left out.
 void scatter(Table& to, const Array& values, const Array& indices, const GroupOptions& options, std::uint64_t& outside);
 
-/// Stores the groups, all of which there are, of the elements first … first + count - 1. Called by several threads at once.
-using FindGroups = std::function<void(std::uint64_t first, std::size_t count, std::uint64_t* groups)>;
-/// The same, of elements in host memory whose groups are found when they are added: which reads `bytes_each` bytes of memory for each.
-void scatter(Table& to, const Array& values, const FindGroups& find, std::uint64_t bytes_each, std::uint32_t threads);
+/// Groups that are found as elements are added.
+struct FoundGroups {
+  /// Stores the groups, all of which there are, of the elements first … first + count - 1. Called by several threads at once.
+  std::function<void(std::uint64_t first, std::size_t count, std::uint64_t* groups)> find;
+  std::span<const View> from;  ///< what it reads: of each as many elements
+};
+/// The same, of elements in host memory.
+void scatter(Table& to, const Array& values, const FoundGroups& found, std::uint32_t threads);
 
 /// Offsets as GroupSums::add_segments() takes them. @throws its errors.
 std::vector<std::uint64_t> checked_offsets(const Array& values, const Array& offsets, std::uint64_t groups);

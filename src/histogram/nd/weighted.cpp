@@ -144,12 +144,14 @@ class WeightedHistogram::Adding {
   void add_here(const binning::Samples::Part& part) {
     std::uint64_t bytes_each = 0;
     for (const View& column : part.columns) bytes_each += size_of(column.type());
-    const auto find = [&](std::uint64_t first, std::size_t count, std::uint64_t* groups) {
+    groups::FoundGroups found;
+    found.from = part.columns;
+    found.find = [&](std::uint64_t first, std::size_t count, std::uint64_t* groups) {
       binning::for_cells(part, first, count, [&](std::uint64_t at, std::size_t some, const std::uint32_t* cells) {
         std::copy(cells, cells + some, groups + (at - first));
       });
     };
-    to_.sums_.add(part.extra[0], find, bytes_each, options_.tuning.threads);
+    to_.sums_.add(part.extra[0], found, options_.tuning.threads);
     here_ = true;
     add_bytes(bytes_each * part.size() + part.extra[0].bytes());
   }
