@@ -183,6 +183,13 @@ SELDOM ROUNDED sure_moment(uint what, EXPANSION s, SQUARES q, REAL count) {
 // The result from the sum of `count` numbers, which is at least 1 and at most 2^52, and that of their squares, of which only what it needs
 // is looked at. If it is not certain, it is not determined by these: they lack too much, or are very large or very small.
 FN ROUNDED moment(uint what, EXPANSION s, SQUARES squares, REAL count) {
+  if (what == OF_SUM) {  // few operations, of which most sums of few numbers need none
+    const EXPANSION sum = expansion_rounded(s);
+    ROUNDED result;
+    result.value = sum.s;
+    result.certain = sum.inexact == 0;
+    return result.certain != 0 || s.inexact != 0 ? result : sure_moment(what, s, squares, count);
+  }
   const TWO_TERMS near = near_moment(what, two_terms(s.s, s.e, s.f, 0), two_terms(squares.s, squares.e, squares.f, squares.lost), count);
   const uint lacks_numbers = s.inexact != 0 && what != OF_SQUARED_NORM && what != OF_NORM,
              lacks_squares = squares.lost != 0 && what > OF_MEAN;
