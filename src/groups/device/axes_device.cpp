@@ -38,7 +38,7 @@ bool reads_loads(const AxisProblem& problem) {
   return std::ranges::all_of(problem.kept, [](const core::Axis& axis) { return axis.stride % static_cast<std::int64_t>(kLoad) == 0; });
 }
 
-constexpr std::uint32_t kFew = 4;  // FEW of axes.cl
+constexpr std::uint32_t kFew = 4;  // FEW of axes.h
 
 // Words of one part's sum, at most.
 std::uint64_t sum_words(AxisReduction what) { return AxisWork{what, DType::float64, false}.is_variance() ? 9 : 5; }

@@ -1,4 +1,4 @@
-// Computes the pending results of axes.cl in integers. If there are many, this is faster than copying their elements to the host. Follows axes.cl,
+// Computes the pending results of axes.cl in integers. If there are many, this is faster than copying their elements to the host. Follows axes.h,
 // exact.h and quotient.h.
 //
 // A group computes one result at a time. Each work-item adds its elements to private digits; these are then added up DIGITS_AT_ONCE digits at a time.

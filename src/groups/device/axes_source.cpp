@@ -92,9 +92,8 @@ std::uint32_t resident_of(DType type) { return size_of(type) == 8 ? 4 : size_of(
 // Elements that a work-item adds in one step.
 std::uint32_t unroll_of(DType type) { return size_of(type) == 8 ? 8 : 16; }
 
-}  // namespace
-
-device::Source axes_source(DType type, const AxesShape& shape) {
+// The state of a result, and what the kernels over it share.
+device::Source state_source(DType type, const AxesShape& shape) {
   const auto flag = [](bool value) { return std::string(value ? "1" : "0"); };
   const AxisWork work{shape.what, type, shape.skip};
   const bool counts = work.what == AxisReduction::count_nonzero, numbers = work.has_numbers() || work.has_squares();
@@ -123,18 +122,26 @@ device::Source axes_source(DType type, const AxesShape& shape) {
                                                  {"VARIANCE", flag(work.is_variance())}});
     source.files.emplace_back(work.has_squares() ? "groups/device/axes_squares.h" : "groups/device/axes_sums.h");
   }
+  source.files.emplace_back("groups/device/axes.h");
+  return source;
+}
+
+}  // namespace
+
+device::Source axes_source(DType type, const AxesShape& shape) {
+  device::Source source = state_source(type, shape);
   source.files.emplace_back("groups/device/axes.cl");
   return source;
 }
 
 device::Source axes_exact_source(DType type, const AxesShape& shape) {
-  device::Source source = axes_source(type, shape);
+  device::Source source = state_source(type, shape);
   source.files.insert(source.files.end(), {"exact/exact.h", "exact/quotient.h", "groups/device/axes_exact.cl"});
   return source;
 }
 
 device::Source segments_source(DType type, const AxesShape& shape) {
-  device::Source source = axes_source(type, shape);
+  device::Source source = state_source(type, shape);
   source.files.emplace_back("groups/device/segments.cl");
   return source;
 }

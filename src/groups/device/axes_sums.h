@@ -73,7 +73,7 @@ typedef struct {
 #else
 #define SUM EXPANSION
 #define TERMS(sum) (sum)
-#define SHUFFLES 1  // sub-groups exchange the terms (axes.cl)
+#define SHUFFLES 1  // sub-groups exchange the terms (axes.h)
 #endif
 #define SUM_WORDS (4 + SKIP)
 FN ulong word_of(SUM x, uint i) {

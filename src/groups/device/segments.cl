@@ -1,4 +1,4 @@
-// Sums of segments of neighbours: segment i begins at offsets[i], and ends where the next one begins. Follows axes.cl, whose sums they are.
+// Sums of segments of neighbours: segment i begins at offsets[i], and ends where the next one begins. Follows axes.h.
 //
 // A group computes `width` sums at once; GROUP_SIZE / width work-items share the elements of each. What these sums do not determine is `pending`, as in
 // axes.cl, for axes_exact.cl.
