@@ -102,9 +102,11 @@ std::string ptx_of(const std::vector<KernelListing>& listings, const DeviceInfo&
 }
 
 int run(Output& out, KernelOptions options) {
-  // The drivers' caches would give no build log the second time. No device has been opened yet.
+  // The drivers' caches would give no build log the second time, and for samesum's PoCL compiles everything twice. No device has been
+  // opened yet.
   setenv("CUDA_CACHE_DISABLE", "1", 1);
   setenv("POCL_KERNEL_CACHE", "0", 1);
+  setenv("SAMESUM_CACHE", "0", 1);
   const OutputFile target(options.assembly, {}), ptx_target(options.ptx, {});
   if (!options.file.empty()) {
     if (!options.pattern.empty())
@@ -123,6 +125,7 @@ int run(Output& out, KernelOptions options) {
     return kExitOk;
   }
   options.inspect.type = parse_dtype(options.dtype);
+  options.inspect.binaries = target.wanted() || ptx_target.wanted();
   if (!options.size.empty()) options.inspect.size = parse_size(options.size, "--size");
   const Device device = choose_for_bench(options.device);
   const std::vector<KernelListing> listings = inspect_kernels(device, options.pattern, options.variant, options.inspect);

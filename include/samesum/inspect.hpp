@@ -20,6 +20,7 @@ struct InspectOptions {
   std::string f = "product";      ///< of pairs
   std::string reduction = "sum";  ///< of pairs
   std::uint32_t bins = 256;       ///< of a histogram's kernel of the caller's own
+  bool binaries = true;           ///< `binary` and `ptx` are wanted, for which PoCL compiles everything twice
   std::string kernel_name;        ///< a kernel of the caller's own, as the ladders of the pattern have it: its name,
   std::string kernel_source;      ///< and its source; the variant is not used
 };

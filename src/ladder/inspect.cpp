@@ -35,7 +35,9 @@ namespace {
 
 class NotingDevice final : public device::Forwarding {
  public:
-  explicit NotingDevice(Device& real) : Forwarding(real) { want_binaries(); }
+  NotingDevice(Device& real, bool binaries) : Forwarding(real) {
+    if (binaries) want_binaries();
+  }
 
   device::Binary compile(const std::string& source) override {
     device::Binary binary = Forwarding::compile(source);
@@ -266,7 +268,7 @@ std::vector<KernelListing> inspect_kernels(const Device& device, std::string_vie
                 fmt::format("{} has no kernels to show: {}", device.info().selector, device.info().why_not(Capability::kernels)));
   }
   const std::lock_guard lock(device.implementation().mutex());
-  const auto noting = std::make_shared<NotingDevice>(device.implementation());
+  const auto noting = std::make_shared<NotingDevice>(device.implementation(), options.binaries);
   try {
     const Launch launch = found.build(variant, Device(noting), *noting, options);
     for (KernelListing& listing : noting->listings) {
