@@ -39,6 +39,11 @@
 namespace samesum::test {
 namespace {
 
+// Types that stand for the others, whose kernels differ in a conversion alone.
+bool stands_for_others(DType type) { return type == DType::float32 || type == DType::float64 || type == DType::int32; }
+
+bool is_of(Kernels which, DType type) { return which == Kernels::all || type == DType::float64 || type == DType::int32; }
+
 // Every method of the barrier's ladder.
 void build_barriers(device::Device& device) {
   using Defines = std::vector<std::pair<std::string, std::string>>;
@@ -54,12 +59,12 @@ void build_barriers(device::Device& device) {
   make({}, "5", "0");
 }
 
-// Every kind of element, guess and counters at least once; or, to save seconds, bytes and floats.
-void build_histograms(device::Device& device, bool all) {
+// Every kind of element, guess and counters at least once; or bytes and floats.
+void build_histograms(device::Device& device, Kernels which) {
   const binning::Plan floats(Bins::even(0, 1, 256), DType::float32);
   binning::DeviceHistogram(device, {&floats}, 1 << 28);
   binning::DeviceHistogram(device, {nullptr, 3}, 1 << 28);
-  if (!all) return;
+  if (which == Kernels::few) return;
   device.compile(device::assemble(device.language(), {{"ladder/histogram/ladder.cl"}, {{"GROUP", "256"}, {"BINS", "256"}}}));
   for (const DType type : {DType::uint8, DType::uint16, DType::int32, DType::uint64, DType::float32, DType::float64}) {
     for (const std::uint64_t count : {256, 20000, 1 << 20}) {
@@ -104,9 +109,10 @@ void build_gathers(device::Device& device) {
   }
 }
 
+constexpr std::uint64_t kComponents[] = {1, 3, 7, 2, 16, 4, 64};  // of vectors, for pairs
+
 // Every function, reduction and accuracy of pairs, and a formula, with numbers of components chosen cyclically; and the textbook's.
 void build_pairs(device::Device& device) {
-  constexpr std::uint64_t kComponents[] = {1, 3, 7, 2, 16, 4, 64};
   const std::vector<double> values(64 * 64, 1.0);
   unsigned turn = 0;
   all_pairs::Problem problem;
@@ -149,9 +155,15 @@ void build_pairs(device::Device& device) {
     all_pairs::TextbookPairs(name, device, problem, {});
     problem.type = DType::float32;
   }
-  problem.f = PairFunction::product;
-  problem.reduction = PairReduction::sum;
-  for (const std::uint64_t components : kComponents) {  // fast sums are the ones that are measured
+}
+
+// Which are the ones that are measured.
+void build_fast_sums_of_pairs(device::Device& device) {
+  const std::vector<double> values(64 * 64, 1.0);
+  all_pairs::Problem problem = {DType::float32};
+  problem.a = problem.b = values.data();
+  problem.x_count = problem.y_count = 64;
+  for (const std::uint64_t components : kComponents) {
     problem.components = components;
     for (const PairFunction f : {PairFunction::product, PairFunction::gaussian, PairFunction::sqdist}) {
       problem.f = f;
@@ -194,11 +206,8 @@ void build_pairs_of_nodes(device::Device& device) {
   }
 }
 
-// Types that stand for the others, whose kernels differ in a conversion alone.
-bool stands_for_others(DType type) { return type == DType::float32 || type == DType::float64 || type == DType::int32; }
-
 // A source is compiled whole, whichever of its kernels is asked for.
-void build_scans(device::Device& device, bool rest) {
+void build_scans(device::Device& device, Kernels which) {
   const auto build = [&](prefix::DeviceScan scan) {
     if (scan.wide) {
       scan.items = 8;
@@ -209,7 +218,7 @@ void build_scans(device::Device& device, bool rest) {
     if (once) device::build(device, prefix::scan_source(*once), "scan_once");
   };
   for (const DType type : kDTypes) {
-    if (!prefix::device_scans(ScanOperation::sum, type, 1, device.info()) || (!rest && !stands_for_others(type))) continue;
+    if (!prefix::device_scans(ScanOperation::sum, type, 1, device.info()) || !is_of(which, type)) continue;
     for (const bool segments : {false, true}) build({.type = type, .segments = segments});
     build({.operation = ScanOperation::min, .type = type});
     build({.operation = ScanOperation::count_nonzero, .type = type, .skip = true, .segments = true});
@@ -222,12 +231,12 @@ void build_scans(device::Device& device, bool rest) {
   }
 }
 
-void build_axes(device::Device& device, bool rest) {
+void build_axes(device::Device& device, Kernels which) {
   if (!device.info().has(Capability::fp64)) return;
   for (const DType type : kDTypes) {
-    if (!rest && !stands_for_others(type)) continue;
+    if (!is_of(which, type)) continue;
     for (const bool skip : {false, true}) {
-      if (skip && is_integer(type)) continue;
+      if (skip && (is_integer(type) || which == Kernels::few)) continue;
       device::build(device, groups::axes_source(type, {.skip = skip}), "axes");
       for (const AxisReduction what :
            {AxisReduction::norm, AxisReduction::variance, AxisReduction::max, AxisReduction::argmin, AxisReduction::count_nonzero}) {
@@ -241,15 +250,15 @@ void build_axes(device::Device& device, bool rest) {
   }
 }
 
-void build_sums_by_index(device::Device& device, bool rest) {
+void build_sums_by_index(device::Device& device, Kernels which) {
   if (!device.info().has(Capability::int64_atomics)) return;
   device::build(device, groups::samples_source({}), "index_changes");
   for (const DType type : kDTypes) {
-    if (!rest && !stands_for_others(type)) continue;
-    const bool all = stands_for_others(type);
+    if (!is_of(which, type)) continue;
+    const bool squares = stands_for_others(type);
     for (const bool counts : {false, true}) device::build(device, groups::digits_source({.type = type, .counts = counts}), "round_sums");
-    device::build(device, groups::index_sums_source({.type = type, .index = DType::int64, .squares = all}), "sums_by_index");
-    if (!all || !rest) continue;
+    device::build(device, groups::index_sums_source({.type = type, .index = DType::int64, .squares = squares}), "sums_by_index");
+    if (!squares || which == Kernels::few) continue;
     device::build(device, groups::index_sums_source({.type = type, .index = DType::uint16, .counts = false}), "sums_by_index");
     device::build(device, groups::index_sums_source({.type = type, .segments = true, .runs = true, .counts = false, .group_size = 256}),
                   "sums_by_runs");
@@ -359,19 +368,20 @@ void build_formulas(device::Device& device) {
 
 }  // namespace
 
-void build_every_kernel(device::Device& device, bool rest, bool pairs) {
+void build_every_kernel(device::Device& device, Kernels which) {
   device::check_conformance(device);
   build_gathers(device);
-  build_axes(device, rest);
-  build_sums_by_index(device, rest);
-  build_scans(device, rest);
+  build_axes(device, which);
+  build_sums_by_index(device, which);
+  build_scans(device, which);
   build_formulas(device);
   device::build(device, bench::ceiling_source(256), "read_nothing");
   device::build(device, bench::atomics_source(256), "add_global");
   for (const DType type : kDTypes) {
+    if (!is_of(which, type)) continue;
     for (const std::uint64_t elements : {1u << 10, 1u << 28}) {
       reduction::DeviceSum sum(device, type, {}, elements);
-      if (rest) sum.launch({device.allocate(64), 4, 16, 0});  // builds the kernel for strides
+      if (which == Kernels::all) sum.launch({device.allocate(64), 4, 16, 0});  // builds the kernel for strides
     }
   }
   for (const DType type : {DType::float32, DType::float64, DType::int8, DType::uint32, DType::int64}) {
@@ -381,11 +391,12 @@ void build_every_kernel(device::Device& device, bool rest, bool pairs) {
     }
   }
   for (const DType type : kDTypes) {
+    if (!is_of(which, type)) continue;
     statistics::CollectOptions all;
     all.fields.nonzeros = true;
     statistics::DevicePass(device, type, all, false, 1 << 28);
     planning::Recorder(device, type, all.fields, false);
-    if (!rest) continue;
+    if (which == Kernels::few) continue;
     planning::Recorder(device, type, {false, false, true, false}, true);
     for (const std::uint64_t elements : {1u << 12, 1u << 28}) {
       statistics::DevicePass products(device, type, {{false, false, true, false}}, true, elements);
@@ -408,9 +419,10 @@ void build_every_kernel(device::Device& device, bool rest, bool pairs) {
     for (const bool products : {false, true}) device::build(device, nccl::words_source(type, products), "words_add");
   }
   build_barriers(device);
-  build_histograms(device, rest);
-  if (rest) build_cells(device);
-  if (!pairs) return;
+  build_histograms(device, which);
+  build_fast_sums_of_pairs(device);
+  if (which == Kernels::few) return;
+  build_cells(device);
   build_pairs(device);
   build_pairs_of_nodes(device);
 }

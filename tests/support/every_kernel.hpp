@@ -5,9 +5,11 @@
 
 namespace samesum::test {
 
-/// Builds the kernels of every pattern for every type of element on `device`, in the shapes that the patterns choose for it. Without
-/// `rest`, kernels that share their code with others are left out, and those for bytes and floats that are not needed; without `pairs`,
-/// those of pairs.
-void build_every_kernel(device::Device& device, bool rest = true, bool pairs = true);
+/// Kernels of every type of element, with all that patterns can be asked for; or a few of each file, for doubles and 32-bit integers:
+/// kernels of other types differ from theirs in a conversion.
+enum class Kernels { all, few };
+
+/// Builds the kernels of every pattern on `device`, in the shapes that the patterns choose for it.
+void build_every_kernel(device::Device& device, Kernels which = Kernels::all);
 
 }  // namespace samesum::test
