@@ -32,6 +32,9 @@ template <bool kShort>
 struct Vectors {
   V s, e, f, lost;
 
+  // Both are written for GCC, whose own constructors are not for this instruction set.
+  HWY_INLINE Vectors() {}
+  HWY_INLINE Vectors(V first, V second, V third, V of_lost) : s(first), e(second), f(third), lost(of_lost) {}
   HWY_INLINE static V error(V a, V b, V sum) {
     const V of_b = hn::Sub(sum, a);
     return hn::Add(hn::Sub(a, hn::Sub(sum, of_b)), hn::Sub(b, of_b));

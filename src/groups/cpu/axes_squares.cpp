@@ -32,10 +32,10 @@ using Numbers = hn::Rebind<Real, D>;
 
 // The error of square = x * x.
 HWY_INLINE V error_of_square(V x, V square) {
-  const D d;
 #if HWY_NATIVE_FMA
   return hn::MulSub(x, x, square);
 #else
+  const D d;
   // In two halves (Dekker, 1971); of numbers beyond 2^996 that is a NaN.
   const V scaled = hn::Mul(x, hn::Set(d, 0x1p27 + 1)), upper = hn::Sub(scaled, hn::Sub(scaled, x)), lower = hn::Sub(x, upper);
   const V twice = hn::Mul(hn::Add(upper, upper), lower);
@@ -48,6 +48,9 @@ template <bool kWide>
 struct Vectors {
   V s, e, f, lost;
 
+  // Both are written for GCC, whose own constructors are not for this instruction set.
+  HWY_INLINE Vectors() {}
+  HWY_INLINE Vectors(V first, V second, V third, V of_lost) : s(first), e(second), f(third), lost(of_lost) {}
   HWY_INLINE void add_square(V x) {
     const D d;
     const V square = hn::Mul(x, x), sum = hn::Add(s, square);

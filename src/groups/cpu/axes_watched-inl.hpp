@@ -66,16 +66,19 @@ struct Sums {
 
   V part[kParts];
 
+  HWY_INLINE Sums() {}  // written for GCC, whose own constructors are not for this instruction set
   static HWY_INLINE Sums of(hn::Vec<Numbers> x) {
     const D d;
     const Numbers numbers;
     if constexpr (kSkip) x = hn::IfThenElse(hn::IsNaN(x), hn::Set(numbers, Real(-0.0)), x);
+    Sums sums;
     if constexpr (kParts == 1) {
-      return {hn::PromoteTo(d, x)};
+      sums.part[0] = hn::PromoteTo(d, x);
     } else {
-      const V upper = hn::And(x, hn::BitCast(d, hn::Set(hn::RebindToUnsigned<D>(), ~std::uint64_t{0} << 27)));
-      return {upper, hn::Sub(x, upper)};
+      sums.part[0] = hn::And(x, hn::BitCast(d, hn::Set(hn::RebindToUnsigned<D>(), ~std::uint64_t{0} << 27)));
+      sums.part[1] = hn::Sub(x, sums.part[0]);
     }
+    return sums;
   }
   static HWY_INLINE Sums load(const std::byte* from) { return of(hn::LoadU(Numbers(), reinterpret_cast<const Real*>(from))); }
   static HWY_INLINE Sums load_first(const std::byte* from, std::size_t count) { return of(first_of(Numbers(), from, count)); }

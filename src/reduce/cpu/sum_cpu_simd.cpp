@@ -295,18 +295,18 @@ void add(const std::byte* elements, std::uint64_t count, PartialSum<T>& partial)
 
 template <class T>
 T plain_sum(const std::byte* elements, std::uint64_t count) {
-  constexpr std::size_t kChains = 8;
+  constexpr std::size_t kSums = 8;
   const hn::ScalableTag<T> d;
   const std::size_t lanes = hn::Lanes(d);
-  hn::Vec<decltype(d)> sums[kChains];
+  hn::Vec<decltype(d)> sums[kSums];
   for (auto& sum : sums) sum = hn::Zero(d);
   std::uint64_t i = 0;
-  for (; i + kChains * lanes <= count; i += kChains * lanes) {
-    for (std::size_t chain = 0; chain < kChains; ++chain) {
+  for (; i + kSums * lanes <= count; i += kSums * lanes) {
+    for (std::size_t chain = 0; chain < kSums; ++chain) {
       sums[chain] = hn::Add(sums[chain], load(d, elements + (i + chain * lanes) * sizeof(T)));
     }
   }
-  for (std::size_t chain = 1; chain < kChains; ++chain) sums[0] = hn::Add(sums[0], sums[chain]);
+  for (std::size_t chain = 1; chain < kSums; ++chain) sums[0] = hn::Add(sums[0], sums[chain]);
   return plain_sum_tail(elements + i * sizeof(T), count - i, hn::GetLane(hn::SumOfLanes(d, sums[0])));
 }
 
