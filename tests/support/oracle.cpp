@@ -6,6 +6,7 @@
 
 #include <bit>
 #include <cmath>
+#include <cstddef>
 #include <cstring>
 #include <ostream>
 #include <type_traits>
@@ -31,10 +32,10 @@ struct Scan {
   std::uint64_t positive_zeros = 0;
 };
 
-// Calls body with the element as a number: 16-bit floats as float.
+// Calls body with an element of an array of one axis as a number: 16-bit floats as float. Called for each, so it makes no other array.
 template <class Body>
-auto with_element(Array data, std::uint64_t i, const Body& body) {
-  const void* at = data.part(i, 1).data();
+auto with_element(const Array& data, std::uint64_t i, const Body& body) {
+  const void* at = static_cast<const std::byte*>(data.data()) + static_cast<std::int64_t>(i) * data.stride();
   return core::visit(data.type(), [&](auto element) {
     using Value = std::conditional_t<std::is_arithmetic_v<decltype(element)>, decltype(element), float>;
     std::memcpy(&element, at, sizeof element);
@@ -43,7 +44,7 @@ auto with_element(Array data, std::uint64_t i, const Body& body) {
 }
 
 // For floats.
-double element(Array data, std::uint64_t i) {
+double element(const Array& data, std::uint64_t i) {
   return with_element(data, i, [](auto value) { return static_cast<double>(value); });
 }
 

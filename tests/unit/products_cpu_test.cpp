@@ -47,7 +47,7 @@ T number(const Kind& kind, hard::Random& random) {
 template <class T>
 void expect_exact(const std::vector<T>& a, const std::vector<T>& b, std::size_t first, const std::string& what) {
   const std::size_t size = a.size() - std::min(first, a.size());
-  const Array left(a.data() + a.size() - size, {size}, dtype_of<T>()), right(b.data() + b.size() - size, {size}, dtype_of<T>());
+  const Array left(a.data() + a.size() - size, size, dtype_of<T>()), right(b.data() + b.size() - size, size, dtype_of<T>());
   ProductAccumulator dot, squares;
   Accumulator sum;
   for (std::size_t i = a.size() - size; i < a.size(); ++i) {

@@ -14,9 +14,12 @@
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <string>
+#include <string_view>
 
 namespace samesum::device {
 namespace {
@@ -217,9 +220,20 @@ TEST_F(ShippedToFake, ComesBeforeACompiler) {
 }
 
 // All that opening a device and plain calls on it take is among what the packing tool compiles.
+// What the fake reads of a program, where it finds its kernels. Whole texts take half of the test's time to compress.
+std::string kernels_of(const std::string& text) {
+  std::string lines = "KERNEL\n";
+  for (std::size_t begin = 0, end; begin < text.size(); begin = end + 1) {
+    end = std::min(text.find('\n', begin), text.size());
+    const std::string_view line = std::string_view(text).substr(begin, end - begin);
+    if (line.find("void ") != std::string_view::npos) lines.append(line).push_back('\n');
+  }
+  return lines;
+}
+
 TEST_F(ShippedToFake, HasEveryPlainCall) {
   std::vector<ShippedEntry> entries;
-  for (const std::string& text : warming::texts_of_calls(227 << 10, 132)) entries.push_back({text, "sm_90", text});
+  for (const std::string& text : warming::texts_of_calls(227 << 10, 132)) entries.push_back({text, "sm_90", kernels_of(text)});
   write_shipped(path(), {{"sm_90", 12090}}, entries);
   const ScopedVariable named("SAMESUM_KERNELS", path());
   const std::shared_ptr<Device> device = cuda::open(0);
