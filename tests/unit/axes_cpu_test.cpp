@@ -14,6 +14,8 @@
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 namespace samesum {
@@ -86,6 +88,27 @@ TEST(AxesOnTheCpu, InEveryInstructionSet) {
       }
     }
     simd::restrict_to(best);
+  }
+}
+
+// More columns than a block has, in memory that begins anywhere in a page: the first block is shorter.
+TEST(AxesOnTheCpu, BlocksThatBeginWithAPage) {
+  hard::Random random(5);
+  for (const auto& [outer, rows, columns] : {std::tuple(1u, 70u, 2100u), {1u, 900u, 1025u}, {3u, 66u, 1500u}}) {
+    for (const std::uint64_t first : {0u, 1u, 515u, 1023u}) {
+      for (const std::uint32_t threads : {1u, 3u}) {
+        std::vector<float> room(first + outer * rows * columns);
+        for (float& x : room) x = number<float>(Data::one_odd, 0, random);
+        const Array data(room.data() + first, {outer, rows, columns}, DType::float32);
+        const Options options{.device = Device::open("cpu"), .tuning = {.threads = threads}};
+        const Values sums = sum(data, Axes{1}, options), greatest = max(data, Axes{1}, options);
+        for (std::uint64_t i = 0; i < outer * columns; i += 1 + random.below(20)) {
+          const Array line = data.at(0, i / columns).at(1, i % columns);
+          ASSERT_EQ(sums.as<double>()[i], sum(line, options).as_double()) << first << ": " << i;
+          ASSERT_EQ(greatest.as<float>()[i], max(line, options).value.as_double()) << first << ": " << i;
+        }
+      }
+    }
   }
 }
 

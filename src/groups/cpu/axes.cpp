@@ -47,7 +47,8 @@ class Reducer {
     // Results of a block, all along the last axis that is kept: as many as fill the caches' lines and give each thread several blocks.
     const std::uint64_t work = std::max<std::uint64_t>(std::uint64_t{1} << 16, 1) / std::max<std::uint64_t>(problem_.each, 1);
     const std::uint64_t block = std::clamp<std::uint64_t>(by_rows_ ? most_lanes_ : work, 1, std::min<std::uint64_t>(kLanes, inner));
-    const std::uint64_t blocks = (inner + block - 1) / block;
+    const std::uint64_t before = before_first_block(block), blocks = (inner + before + block - 1) / block;
+    const auto begin_of = [&](std::uint64_t i) { return i == 0 ? 0 : std::min(i * block - before, inner); };
     // Few blocks: each is cut along the outermost axis that is reduced.
     const core::Axis cut = problem_.reduced.empty() ? core::Axis{1, 0} : problem_.reduced.front();
     const std::uint64_t wanted = threads_ == 1 ? 1 : (8 * threads_ + outer * blocks - 1) / (outer * blocks);
@@ -58,7 +59,7 @@ class Reducer {
           std::max<std::uint64_t>(1, (std::uint64_t{1} << 18) / (block * problem_.each * size_of(problem_.data.type()) + 1));
       core::for_chunks(outer * blocks, threads_, chunk, [&](std::uint32_t task, std::uint64_t first, std::uint64_t count) {
         for (std::uint64_t i = first; i < first + count; ++i) {
-          const std::uint64_t begin = i % blocks * block, lanes = std::min(block, inner - begin);
+          const std::uint64_t begin = begin_of(i % blocks), lanes = begin_of(i % blocks + 1) - begin;
           sums[task].clear(lanes);
           add(sums[task], i / blocks, begin, lanes, 0, cut.extent);
           finish(sums[task], i / blocks * inner + begin, lanes);
@@ -68,13 +69,13 @@ class Reducer {
       std::vector<Sums> sums(outer * blocks * cuts, Sums(work_, block));
       core::for_chunks(sums.size(), threads_, 1, [&](std::uint32_t, std::uint64_t first, std::uint64_t count) {
         for (std::uint64_t i = first; i < first + count; ++i) {
-          const std::uint64_t of = i / cuts, begin = of % blocks * block, part = i % cuts;
+          const std::uint64_t of = i / cuts, begin = begin_of(of % blocks), part = i % cuts;
           const std::uint64_t from = cut.extent * part / cuts, until = cut.extent * (part + 1) / cuts;
-          add(sums[i], of / blocks, begin, std::min(block, inner - begin), from, until - from);
+          add(sums[i], of / blocks, begin, begin_of(of % blocks + 1) - begin, from, until - from);
         }
       });
       for (std::uint64_t of = 0; of < outer * blocks; ++of) {
-        const std::uint64_t begin = of % blocks * block, lanes = std::min(block, inner - begin);
+        const std::uint64_t begin = begin_of(of % blocks), lanes = begin_of(of % blocks + 1) - begin;
         for (std::uint64_t part = 1; part < cuts; ++part) sums[of * cuts].merge(sums[of * cuts + part], lanes);
         finish(sums[of * cuts], of / blocks * inner + begin, lanes);
       }
@@ -86,6 +87,13 @@ class Reducer {
   std::vector<std::uint64_t> sorted_remaining() {
     std::ranges::sort(remaining_);
     return std::move(remaining_);
+  }
+  // How many results the first block has less than others, so that these begin with a page of memory, of each row. Processors fetch ahead
+  // up to the end of a page. Where a block ends within one, what they fetch behind it is dropped before it is needed: a quarter of all.
+  std::uint64_t before_first_block(std::uint64_t block) const {
+    const std::uint64_t bytes = size_of(problem_.data.type());
+    if (!by_rows_ || lanes_.stride != static_cast<std::int64_t>(bytes) || block != kLanes) return 0;
+    return reinterpret_cast<std::uintptr_t>(base_ + problem_.offset_of(0)) % (block * bytes) / bytes;
   }
   // Results of few elements, which are rounded as they are found; by way of expansions where that is not enough.
   void run_directly() {

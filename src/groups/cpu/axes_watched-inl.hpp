@@ -111,7 +111,7 @@ HWY_INLINE V add_neighbours(const V (&x)[n]) {
 
 // Ahead of the loops in bytes, to the second-level cache: the first has too few lines under way. Not in a function of its own: GCC takes
 // one that does nothing else for one that does nothing.
-constexpr std::int64_t kAhead = 1024;
+constexpr std::int64_t kAhead = 1024, kAheadOfRows = 2048;
 #define SAMESUM_FETCH(at, ahead) __builtin_prefetch((at) + (ahead), 0, 2)
 
 // The sums of columns to to[part * kLanes + lane]. Rows are read kTogether at once, `apart` bytes from one to the next: sums are loaded and
@@ -173,7 +173,7 @@ template <class Real, bool kSkip>
 HWY_INLINE Sums<Real, kSkip> sum_short_row(const std::byte* row, std::size_t vectors, std::size_t rest) {
   using Part = Sums<Real, kSkip>;
   constexpr std::size_t kBytes = kWidth * sizeof(Real);
-  SAMESUM_FETCH(row, kAhead);
+  SAMESUM_FETCH(row, kAheadOfRows);
   Part sums = vectors != 0 ? Part::load(row) : Part::none();
   for (std::size_t i = 1; i < vectors; ++i) sums.add(Part::load(row + i * kBytes));
   if (rest != 0) sums.add(Part::load_first(row + vectors * kBytes, rest));
@@ -187,7 +187,7 @@ HWY_INLINE Sums<Real, kSkip> sum_long_row(const std::byte* row, std::size_t vect
   unrolled<kChains>([&](auto k) SAMESUM_LAMBDA { chains[k] = Part::load(row + k * kBytes); });
   std::size_t i = kChains;
   for (; i + kChains <= vectors; i += kChains) {
-    for (std::size_t line = 0; line < kChains * kBytes; line += 64) SAMESUM_FETCH(row + i * kBytes + line, kAhead);
+    for (std::size_t line = 0; line < kChains * kBytes; line += 64) SAMESUM_FETCH(row + i * kBytes + line, kAheadOfRows);
     unrolled<kChains>([&](auto k) SAMESUM_LAMBDA { chains[k].add(Part::load(row + (i + k) * kBytes)); });
   }
   for (; i < vectors; ++i) chains[0].add(Part::load(row + i * kBytes));
