@@ -8,25 +8,12 @@ import samesum
 import samesum.distributed
 import torch
 import torch.distributed
+from exact_rounding import FORMS, rounded
 
 rank, size, folder = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
 torch.distributed.init_process_group("gloo", init_method=f"file://{folder}/store", rank=rank, world_size=size)
 compared = 0
-FORMS = {torch.float16: (11, -24), torch.bfloat16: (8, -133), torch.float32: (24, -149), torch.float64: (53, -1074)}
 KINDS = {torch.float16: torch.int16, torch.bfloat16: torch.int16, torch.float32: torch.int32, torch.float64: torch.int64}
-
-
-def rounded(value, dtype):
-    """The nearest number of the type, ties to even, as a Fraction or an infinity."""
-    digits, lowest = FORMS[dtype]
-    if value == 0:
-        return 0.0
-    exponent = abs(value.numerator).bit_length() - value.denominator.bit_length()
-    exponent -= abs(value) < Fraction(2)**exponent  # 2**exponent <= |value| < 2**(exponent + 1)
-    unit = Fraction(2)**max(exponent - digits + 1, lowest)
-    nearest = round(value / unit) * unit
-    greatest = Fraction(torch.finfo(dtype).max)
-    return float(nearest) if abs(nearest) <= greatest else float("inf") if nearest > 0 else float("-inf")
 
 
 def wanted(column, dtype):

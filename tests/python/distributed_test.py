@@ -5,6 +5,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+from fractions import Fraction
 
 if "SAMESUM_PYTHON_PACKAGE" not in os.environ:
     raise unittest.SkipTest("the Python module is not built: make python fetches nanobind and builds it")
@@ -19,7 +20,8 @@ except ImportError as error:
 if not torch.distributed.is_available() or not torch.distributed.is_gloo_available():
     raise unittest.SkipTest("this torch has no gloo")
 import samesum.distributed
-from samesum import _digits
+from exact_rounding import rounded
+from samesum import _digits, _one_word
 
 PROGRAM = pathlib.Path(__file__).with_name("distributed_ranks.py")
 
@@ -75,6 +77,49 @@ class Words(unittest.TestCase):
             found = _digits.with_specials(found, _digits.specials(x))
             kind = torch.int64 if dtype == torch.float64 else torch.int32 if dtype == torch.float32 else torch.int16
             self.assertTrue(torch.equal(found.view(kind), x.view(kind)), "with the signs of zeros")
+
+
+class OneWord(unittest.TestCase):
+    """Words of several ranks, added up in this process."""
+
+    def added(self, tensors):
+        exponent = torch.stack([_one_word.exponent_of(each) for each in tensors]).max()
+        form = _one_word.Words(exponent, len(tensors))
+        words = sum(form.of(each) for each in tensors)
+        return form.sums(words, tensors[0]), words[-1].item()
+
+    def test_rounded_once(self):
+        rng = np.random.default_rng(2)
+        for dtype, spread in ((torch.float16, 20), (torch.bfloat16, 30), (torch.float32, 20), (torch.float64, 0)):
+            for ranks in (1, 2, 3, 64):
+                for middle in (0, 5, -8) if dtype == torch.float16 else (0, 90, -125):  # among them subnormal numbers and overflows
+                    exponents = middle + rng.integers(-spread // 2, spread // 2 + 1, (ranks, 300))
+                    numbers = rng.integers(-64, 65, (ranks, 300)) / 64.0 * 2.0**exponents
+                    numbers[:, :20] = np.where(rng.random((ranks, 20)) < 0.7, -0.0, 0.0)
+                    tensors = [torch.from_numpy(row).to(dtype) for row in numbers]
+                    found, misfits = self.added(tensors)
+                    self.assertEqual(misfits, 0, (dtype, ranks, middle))
+                    for i, column in enumerate(zip(*(each.double().tolist() for each in tensors))):
+                        zero = all(v == 0 and np.signbit(v) for v in column)
+                        right = -0.0 if zero else rounded(sum((Fraction(v) for v in column), Fraction(0)), dtype)
+                        value = found[i].item()
+                        self.assertEqual((value, np.signbit(value)), (right, np.signbit(right)), (dtype, ranks, middle, column))
+
+    def test_ties(self):
+        for dtype, digits in ((torch.float16, 11), (torch.bfloat16, 8), (torch.float32, 24)):
+            half = 2.0**-digits
+            for beyond in (0.0, 2.0**-9 * half, -2.0**-9 * half):
+                for start in (1.0, 1.0 + 2 * half, -1.0):
+                    tensors = [torch.tensor([v], dtype=torch.float64).to(dtype) for v in (start, half, beyond)]
+                    found, misfits = self.added(tensors)
+                    self.assertEqual((misfits, found.item()), (0, rounded(sum(Fraction(t.item()) for t in tensors), dtype)))
+
+    def test_what_does_not_fit_stays(self):
+        for values in ([1.0, 2.0**-60], [1.0, float("nan")], [float("inf"), 0.0], [1e300, 1e-300], [2.0**1000, 5e-324]):
+            mine = torch.tensor(values, dtype=torch.float64)
+            found, misfits = self.added([mine, torch.ones(2, dtype=torch.float64)])
+            self.assertEqual(misfits > 0, True, values)
+            self.assertEqual(found.view(torch.int64).tolist(), mine.view(torch.int64).tolist())
 
 
 class Arguments(unittest.TestCase):
