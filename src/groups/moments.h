@@ -48,6 +48,15 @@ FN SQUARES add_square(SQUARES x, REAL value) {
   return x;
 }
 
+// The same of a float of up to 32 bits, whose square is a number. Two terms hold most sums of these.
+FN SQUARES add_short_square(SQUARES x, REAL value) {
+  const REAL square = value * value, s = x.s + square, of_s = error_of_sum(x.s, square, s), e = x.e + of_s;
+  x.lost += magnitude_of_real(error_of_sum(x.e, of_s, e));
+  x.s = s;
+  x.e = e;
+  return x;
+}
+
 FN SQUARES squares_merge(SQUARES x, SQUARES y) {
   const REAL s = x.s + y.s, of_s = error_of_sum(x.s, y.s, s);
   const REAL both = x.e + y.e, of_both = error_of_sum(x.e, y.e, both);

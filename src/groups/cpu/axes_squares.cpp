@@ -43,14 +43,11 @@ HWY_INLINE V error_of_square(V x, V square) {
 #endif
 }
 
-// Sums of some results: as add_square() of moments.h.
+// Sums of some results: as add_square() of moments.h, or add_short_square().
 template <bool kWide>
 struct Vectors {
   V s, e, f, lost;
 
-  // Both are written for GCC, whose own constructors are not for this instruction set.
-  HWY_INLINE Vectors() {}
-  HWY_INLINE Vectors(V first, V second, V third, V of_lost) : s(first), e(second), f(third), lost(of_lost) {}
   HWY_INLINE void add_square(V x) {
     const D d;
     const V square = hn::Mul(x, x), sum = hn::Add(s, square);
@@ -58,21 +55,19 @@ struct Vectors {
     s = sum;
     V second = hn::Add(e, next);
     next = watched::error(e, next, second);
-    V third = hn::Add(f, next);
-    V unsure = hn::Abs(watched::error(f, next, third));
     if constexpr (kWide) {
+      V third = hn::Add(f, next);
+      V unsure = hn::Abs(watched::error(f, next, third));
       const V rest = error_of_square(x, square), more = hn::Add(second, rest);
       next = watched::error(second, rest, more);
       second = more;
-      const V last = hn::Add(third, next);
-      unsure = hn::Add(unsure, hn::Abs(watched::error(third, next, last)));
-      third = last;
+      f = hn::Add(third, next);
+      unsure = hn::Add(unsure, hn::Abs(watched::error(third, next, f)));
       const auto small = hn::AndNot(hn::Eq(x, hn::Zero(d)), hn::Lt(hn::Abs(x), hn::Set(d, LEAST_SQUARED)));
-      unsure = hn::Add(unsure, hn::IfThenElseZero(small, hn::Set(d, LOST_OF_SMALL)));
+      next = hn::Add(unsure, hn::IfThenElseZero(small, hn::Set(d, LOST_OF_SMALL)));
     }
     e = second;
-    f = third;
-    lost = hn::Add(lost, unsure);
+    lost = hn::Add(lost, hn::Abs(next));
   }
 };
 
@@ -95,7 +90,8 @@ void add_one(const std::byte* at, std::uint64_t steps, std::int64_t apart, Terms
   for (std::uint64_t step = 0; step < steps; ++step, at += apart) {
     Real value;
     std::memcpy(&value, at, sizeof value);
-    if (!(kSkip && std::isnan(value))) x = add_square(x, value);
+    if (kSkip && std::isnan(value)) continue;
+    x = std::is_same_v<Real, double> ? add_square(x, value) : add_short_square(x, value);
   }
   to.s[i] = x.s, to.e[i] = x.e, to.f[i] = x.f, to.lost[i] = x.lost;
 }

@@ -99,7 +99,11 @@ FN SUM sum_add(SUM x, double value) {
 #if VARIANCE
   x.numbers = expansion_add(x.numbers, value);
 #endif
+#if SHORT
+  x.squares = add_short_square(x.squares, value);
+#else
   x.squares = add_square(x.squares, value);
+#endif
   return x;
 }
 FN ulong word_of(SUM x, uint i) {

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <type_traits>
 #include <vector>
 
@@ -107,6 +108,15 @@ class FixedSums {
   struct Narrow {
     std::int64_t upper = 0;
     std::uint64_t count = 0;
+
+    // Both fields with one load and one store.
+    void add(std::int64_t word) {
+      using Both = std::int64_t __attribute__((vector_size(16)));
+      Both both;
+      std::memcpy(&both, this, sizeof both);
+      both += Both{word, 1};
+      std::memcpy(this, &both, sizeof both);
+    }
   };
   struct Lower {
     std::int64_t lower = 0;
@@ -163,8 +173,7 @@ class FixedSums {
     return true;
   }
   void add_words(Cell& cell, std::int64_t upper, std::int64_t lower) {
-    cell.upper += upper;
-    ++cell.count;
+    cell.add(upper);
     if constexpr (kWide) cell.lower += lower;
     if constexpr (kSquares) {
       // Of the magnitude, which is upper * 2^36 + lower: products of numbers of 36 bits, each as two words.
