@@ -132,7 +132,7 @@ FN int side_of(const REAL* terms, uint size, REAL upper, REAL lower, REAL count,
   return left == 0 ? 0 : all[left - 1] > 0 ? 1 : -1;
 }
 
-// Whether the value that is near x is rounded to x.high.
+// Whether all values that are x.lost away from x at most are rounded to x.high.
 FN uint is_certain(TWO_TERMS x) { return x.high + (x.low + x.lost) == x.high && x.high + (x.low - x.lost) == x.high; }
 
 // The result of sums that lack nothing.

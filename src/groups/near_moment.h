@@ -11,7 +11,7 @@
 #define OF_SQUARED_NORM 4
 #define OF_NORM 5
 
-// A value that is about `lost` away from high + low at most.
+// A value that is `lost` away from high + low at most, but for a few roundings of `lost`.
 typedef struct {
   REAL high, low, lost;
 } TWO_TERMS;
