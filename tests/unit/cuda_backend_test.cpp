@@ -319,7 +319,7 @@ TEST(EarlyKernels, AllOfAFileWaitOrNone) {
     EXPECT_EQ(times("grid_dependency_wait();"), times("\nKERNEL ")) << file;
     ++files;
   }
-  EXPECT_EQ(files, 12);
+  EXPECT_EQ(files, 13);
 }
 
 // The kernels of every pattern, and launches of histograms from few to many bins, as on the device's own stream.
