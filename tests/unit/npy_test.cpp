@@ -280,7 +280,7 @@ TEST_F(ArrayFiles, SaysWhyAFileCannotBeRead) {
   ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
   EXPECT_NE(refused(pipe).find("is a pipe"), std::string::npos);
   EXPECT_EQ(refused(write("empty.npy", "")), "the file is empty");
-  EXPECT_NE(refused("/proc/self/stat").find("says that it has no bytes, and has some"), std::string::npos);
+  EXPECT_NE(refused("/proc/version").find("says that it has no bytes, and has some"), std::string::npos);
   EXPECT_NE(refused(write("x.npz", "PK\x03\x04....")).find("zip archive"), std::string::npos);
   if (geteuid() != 0) {
     const std::string path = write("secret.npy", "");
