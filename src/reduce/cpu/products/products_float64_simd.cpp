@@ -118,48 +118,58 @@ bool split(const double* a, const double* b, std::size_t count, std::size_t to, 
     const V y = kSquares ? x : hn::LoadU(d, b + i);
     const V product = hn::Mul(x, y);
     zero_if_finite = hn::MulAdd(product, hn::Zero(d), zero_if_finite);
-    hn::Store(product, d, block.rounded + to + i);
-    hn::Store(hn::MulSub(x, y, product), d, block.lost + to + i);
+    hn::StoreU(product, d, block.rounded + to + i);
+    hn::StoreU(hn::MulSub(x, y, product), d, block.lost + to + i);
   }
   return hn::AllTrue(d, hn::Eq(zero_if_finite, hn::Zero(d))) && !watch.underflowed();
 }
 
-// Takes products out of the block that it does not hold exactly, and adds them to the bins; zeros of zeros stay.
-void take_out(const double* a, const double* b, std::size_t count, double* rounded, double* lost, PartialProducts& partial) {
+// Takes products out of the block that it does not hold exactly, and adds them to the bins; zeros of zeros stay. The others move up, since
+// zeros in the place of half of the products would cost more than these; how many there are.
+std::size_t take_out(const double* a, const double* b, std::size_t count, double* rounded, double* lost, PartialProducts& partial) {
   const D d;
   const V zero = hn::Zero(d);
   double left[kBlockSize + 1], right[kBlockSize + 1];
-  std::size_t taken = 0;
+  std::size_t taken = 0, kept = 0;
   for (std::size_t i = 0; i < count; i += kLanes) {
-    const V x = hn::LoadU(d, a + i), y = hn::LoadU(d, b + i), product = hn::Load(d, rounded + i);
+    const V x = hn::LoadU(d, a + i), y = hn::LoadU(d, b + i), product = hn::LoadU(d, rounded + i), rest = hn::LoadU(d, lost + i);
     const auto zeros = hn::And(hn::Eq(product, zero), hn::Or(hn::Eq(x, zero), hn::Eq(y, zero)));
     const auto in_range = hn::And(hn::Ge(hn::Abs(product), hn::Set(d, kLeastProduct)), hn::IsFinite(product));
     const auto stays = hn::Or(in_range, zeros);
-    if (hn::AllTrue(d, stays)) continue;
-    hn::Store(hn::IfThenElseZero(stays, product), d, rounded + i);
-    hn::Store(hn::IfThenElseZero(stays, hn::Load(d, lost + i)), d, lost + i);
+    if (hn::AllTrue(d, stays)) {
+      hn::StoreU(product, d, rounded + kept);
+      hn::StoreU(rest, d, lost + kept);
+      kept += kLanes;
+      continue;
+    }
     std::uint8_t staying[8] = {};
     hn::StoreMaskBits(d, stays, staying);
     for (std::size_t lane = 0; lane < kLanes; ++lane) {
+      const bool stay = (staying[0] >> lane & 1) != 0;
       left[taken] = a[i + lane];
       right[taken] = b[i + lane];
-      taken += (staying[0] >> lane & 1) == 0;
+      rounded[kept] = rounded[i + lane];
+      lost[kept] = lost[i + lane];
+      taken += !stay;
+      kept += stay;
     }
   }
   add_products_to_bins(left, right, taken, partial);
+  return kept;
 }
 
 // Adds `count` products of each of several places: whole vectors of any doubles, kBlockSize at most in all.
 template <bool kSquares>
 void add_split(const double* a, const double* b, std::size_t places, std::size_t distance, std::size_t count, PartialProducts& partial) {
   Block block;
+  std::size_t filled = 0;
   for (std::size_t place = 0; place < places; ++place) {
     const double *const left = a + place * distance, *const right = b + place * distance;
-    const std::size_t to = place * count;
-    if (!split<kSquares>(left, right, count, to, block)) take_out(left, right, count, block.rounded + to, block.lost + to, partial);
+    const bool all = split<kSquares>(left, right, count, filled, block);
+    filled += all ? count : take_out(left, right, count, block.rounded + filled, block.lost + filled, partial);
   }
   const auto add = [&](const double* doubles, reduction::PartialSum<double>& sum) {
-    reduction::add_elements(reinterpret_cast<const std::byte*>(doubles), places * count, DType::float64, sum);
+    reduction::add_elements(reinterpret_cast<const std::byte*>(doubles), filled, DType::float64, sum);
   };
   add(block.rounded, partial.rounded);
   add(block.lost, partial.lost);
