@@ -1,6 +1,7 @@
 // Exact sums of products on the CPU with each instruction set of this processor: where products lie in the one window, the other or none,
 // and where that changes from block to block.
 #include "core/float_environment.hpp"
+#include "core/half.hpp"
 #include "core/simd.hpp"
 #include "reduce/collect.hpp"
 #include "selftest/cases.hpp"
@@ -11,10 +12,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <variant>
 #include <vector>
 
 namespace samesum {
@@ -129,6 +132,66 @@ TEST_P(ProductsCpu, TinyProductsAmongZeros) {
       a[at] = b[at] = tiny;
       expect_exact(a, b, 0, std::to_string(at));
     }
+  }
+}
+
+// The extremes of blocks of which all are zeros or above, or below: which zero is there is seen in each of them.
+TEST_P(ProductsCpu, ExtremesAmongZeros) {
+  hard::Random random(9);
+  constexpr std::size_t kSize = 20000;
+  const auto check = [&]<class T>(T sign) {
+    for (const std::size_t at : {0, 300, 5001, 12345, 19999}) {
+      std::vector<T> data(kSize);
+      for (T& x : data) x = random.bits() % 2 ? sign * T(0) : sign * std::abs(number<T>({3}, random));
+      data[at] = -sign * T(0);
+      const core::DefaultFloatEnvironment environment;
+      statistics::CollectOptions options;
+      options.fields = {.extrema = true, .sum = true, .squares = true};
+      options.threads = 1;
+      const Statistics found = statistics::collect_cpu(Array(data), options);
+      const Extremum extremum = sign > 0 ? found.min() : found.max();
+      EXPECT_EQ(extremum.index, at);
+      EXPECT_EQ(std::signbit(std::get<double>(extremum.value.number)), sign > 0);
+    }
+  };
+  check(1.0F);
+  check(-1.0F);
+  check(1.0);
+  check(-1.0);
+}
+
+// 16-bit floats: of plain sums that are exact, others, and others again.
+TEST_P(ProductsCpu, Halves) {
+  hard::Random random(10);
+  for (const DType type : {DType::float16, DType::bfloat16}) {
+    std::vector<std::uint16_t> data;
+    Accumulator sum;
+    ProductAccumulator squares;
+    double least = std::numeric_limits<double>::infinity(), greatest = -least;
+    while (data.size() < 60000) {
+      const int spread = static_cast<int>(1 + random.bits() % 30);
+      for (std::size_t i = 0; i < 3000; ++i) {
+        const int fraction = type == DType::float16 ? 10 : 7, bias = type == DType::float16 ? 15 : 127;
+        const auto exponent = static_cast<int>(random.bits() % spread) + bias - spread / 2;
+        const auto bits =
+            static_cast<std::uint16_t>((random.bits() & 0x8000) | exponent << fraction | (random.bits() & ((1 << fraction) - 1)));
+        const double value = type == DType::float16 ? double{core::Float16{bits}} : double{core::BFloat16{bits}};
+        data.push_back(bits);
+        sum.add(value);
+        squares.add(value, value);
+        least = std::min(least, value);
+        greatest = std::max(greatest, value);
+      }
+    }
+    const core::DefaultFloatEnvironment environment;
+    statistics::CollectOptions options;
+    options.fields = {.extrema = true, .sum = true, .squares = true};
+    options.threads = 1;
+    const Statistics found = statistics::collect_cpu(Array(data.data(), data.size(), type), options);
+    EXPECT_EQ(found.sum(), sum);
+    EXPECT_EQ(found.squares(), squares);
+    EXPECT_EQ(found.min().value, (Value{least, type}));
+    EXPECT_EQ(found.max().value, (Value{greatest, type}));
   }
 }
 

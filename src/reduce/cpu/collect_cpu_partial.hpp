@@ -1,6 +1,7 @@
 // What one thread of the CPU's statistics does with its part of the array.
 #pragma once
 
+#include "core/half.hpp"
 #include "core/view.hpp"
 #include "reduce/cpu/extremes_cpu.hpp"
 #include "reduce/cpu/halves.hpp"
@@ -72,10 +73,8 @@ class Partial {
   static constexpr std::uint64_t kBlockBytes = 16384;
 
   void add_exactly(const std::byte* elements, std::uint64_t first, std::uint64_t count) {
-    if (type_ == DType::float32) return add_as<float>(elements, first, count);
-    if (type_ == DType::float64) return add_as<double>(elements, first, count);
-    if (type_ == DType::float16 || type_ == DType::bfloat16) return add_halves(elements, first, count);
-    add_apart(elements, first, count);
+    if (is_integer(type_)) return add_apart(elements, first, count);
+    type_ == DType::float64 ? add_as<double>(elements, first, count) : add_as<float>(elements, first, count);
   }
 
   static const std::byte* at(View data, std::uint64_t index) {
@@ -97,37 +96,40 @@ class Partial {
     return Sums::kPlaces * distance;
   }
 
-  // In one loop where that is exact.
+  // In one loop where that is exact. T: what they are added as.
   template <class T>
   void add_as(const std::byte* elements, std::uint64_t first, std::uint64_t count) {
-    constexpr std::size_t kBlock = fused_block(sizeof(T));
-    const bool fused = fields_.sum && fields_.squares && !fields_.nonzeros && reinterpret_cast<std::uintptr_t>(elements) % alignof(T) == 0;
-    for (; fused && count >= kBlock; first += kBlock, count -= kBlock, elements += kBlock * sizeof(T)) {
+    constexpr std::size_t kPart = fused_part(sizeof(T)), kPlaces = FusedSums::kPlaces;
+    const std::size_t size = size_of(type_);
+    const bool aligned = size < sizeof(T) || reinterpret_cast<std::uintptr_t>(elements) % alignof(T) == 0;
+    const bool fused = fields_.sum && fields_.squares && !fields_.nonzeros && aligned;
+    const std::uint64_t distance = fused ? count / (kPlaces * kPart) * kPart : 0;
+    for (std::uint64_t i = 0, part = kPart; i < distance; i += part, part = kPart) {
       T least, greatest;
-      if (!add_fused_block(reinterpret_cast<const T*>(elements), fused_, least, greatest)) {
-        add_apart(elements, first, kBlock);
-      } else if (fields_.extrema && !note_extremes(least, greatest, first, kBlock)) {
-        add_extremes(elements, kBlock, type_, first, false, extremes_);
+      const bool done = add_fused(elements + i * size, distance, least, greatest);
+      if (done && (!fields_.extrema || note_extremes(key(least), key(greatest), first + i, kPlaces * kPart))) continue;
+      if (!done) part = std::min<std::uint64_t>(kPart * (1 + fused_.skip()), distance - i);
+      for (std::uint64_t place = i; place < kPlaces * distance; place += distance) {
+        const std::byte* const at = elements + place * size;
+        done ? add_extremes(at, part, type_, first + place, false, extremes_) : add_apart(at, first + place, part);
       }
     }
-    add_apart(elements, first, count);
+    const std::uint64_t taken = kPlaces * distance;
+    add_apart(elements + taken * size, first + taken, count - taken);
   }
 
-  bool may_fuse() const { return fields_.sum && fields_.squares && !fields_.nonzeros; }
-
-  // 16-bit floats, as floats; their extremes are those of 16 bits.
-  void add_halves(const std::byte* elements, std::uint64_t first, std::uint64_t count) {
-    alignas(64) float block[kProductBlock];
-    for (; may_fuse() && count >= kProductBlock; first += kProductBlock, count -= kProductBlock, elements += 2 * kProductBlock) {
-      reduction::halves_to_floats(elements, kProductBlock, type_, block);
-      float least, greatest;
-      if (!add_fused_block(block, fused_, least, greatest)) {
-        add_apart(elements, first, kProductBlock);
-      } else if (fields_.extrema) {
-        add_extremes(elements, kProductBlock, type_, first, false, extremes_);
-      }
+  bool add_fused(const std::byte* from, std::size_t distance, double& least, double& greatest) {
+    return add_fused_block(reinterpret_cast<const double*>(from), distance, fused_, least, greatest);
+  }
+  // 16-bit floats are in the same order as floats.
+  bool add_fused(const std::byte* from, std::size_t distance, float& least, float& greatest) {
+    if (type_ == DType::float32) return add_fused_block(reinterpret_cast<const float*>(from), distance, false, fused_, least, greatest);
+    constexpr std::size_t kPart = fused_part(sizeof(float));
+    alignas(64) float block[FusedSums::kPlaces * kPart];
+    for (std::size_t place = 0; place < FusedSums::kPlaces; ++place) {
+      reduction::halves_to_floats(from + place * distance * size_of(type_), kPart, type_, block + place * kPart);
     }
-    add_apart(elements, first, count);
+    return add_fused_block(block, kPart, true, fused_, least, greatest);
   }
 
   // One loop after the other over a block that lies in the first-level cache. One alone takes all, and so may read in several places.
@@ -142,17 +144,22 @@ class Partial {
     }
   }
 
-  // Whether the extremes of a block without NaNs change nothing; zeros of both signs are equal here, so these are looked at.
-  template <class T>
-  bool note_extremes(T least, T greatest, std::uint64_t first, std::size_t count) {
-    const auto key = [](T x) {
-      using Bits = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
-      const auto bits = std::bit_cast<Bits>(x);
-      return std::int64_t{bits ^ ((bits >> (8 * sizeof(T) - 1)) & std::numeric_limits<Bits>::max())};
-    };
-    if (!extremes_.min_index || !extremes_.max_index || least == 0 || greatest == 0) return false;
-    const bool below = key(least) < extremes_.min || (key(least) == extremes_.min && first < *extremes_.min_index);
-    const bool above = key(greatest) > extremes_.max || (key(greatest) == extremes_.max && first < *extremes_.max_index);
+  template <class Bits>
+  static std::int64_t key_of(Bits bits) {
+    return std::int64_t{bits ^ ((bits >> (8 * sizeof(Bits) - 1)) & std::numeric_limits<Bits>::max())};
+  }
+  std::int64_t key(double x) const { return key_of(std::bit_cast<std::int64_t>(x)); }
+  std::int64_t key(float x) const {
+    if (type_ == DType::float16) return key_of(static_cast<std::int16_t>(core::Float16::truncate(x).bits));
+    if (type_ == DType::bfloat16) return key_of(static_cast<std::int16_t>(core::BFloat16::truncate(x).bits));
+    return key_of(std::bit_cast<std::int32_t>(x));
+  }
+
+  // Whether a block without NaNs that has these extremes, as keys, changes nothing.
+  bool note_extremes(std::int64_t least, std::int64_t greatest, std::uint64_t first, std::size_t count) {
+    if (!extremes_.min_index || !extremes_.max_index) return false;
+    const bool below = least < extremes_.min || (least == extremes_.min && first < *extremes_.min_index);
+    const bool above = greatest > extremes_.max || (greatest == extremes_.max && first < *extremes_.max_index);
     if (below || above) return false;
     extremes_.count += count;
     return true;

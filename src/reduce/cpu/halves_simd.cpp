@@ -53,7 +53,9 @@ void convert(const std::byte* halves, std::size_t count, float* to) {
 #if HWY_TARGET != HWY_SCALAR
   const D d;
   const hn::Repartition<std::uint8_t, D16> bytes;
+  constexpr std::size_t kPrefetchBytes = 1024;
   for (; i + hn::Lanes(d) <= count; i += hn::Lanes(d)) {
+    __builtin_prefetch(halves + 2 * i + kPrefetchBytes);
     const auto bits = hn::BitCast(D16(), hn::LoadU(bytes, reinterpret_cast<const std::uint8_t*>(halves + 2 * i)));
     hn::StoreU(to_floats(Half{}, bits), d, to + i);
   }

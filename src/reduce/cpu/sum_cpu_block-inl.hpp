@@ -86,10 +86,13 @@ HWY_INLINE void compute_now([[maybe_unused]] V& sum) {
 #endif
 }
 
+// Of lambdas that have to be inlined, as the arrays that they are given are registers.
+#define SAMESUM_INLINE_LAMBDA __attribute__((always_inline)) HWY_ATTR
+
 // Calls body(0), …, body(n - 1) with constants, so that arrays indexed by them live in registers.
 template <std::size_t n, class Body>
 HWY_INLINE void unrolled(const Body& body) {
-  [&]<std::size_t... i>(std::index_sequence<i...>) HWY_ATTR { (body(std::integral_constant<std::size_t, i>()), ...); }
+  [&]<std::size_t... i>(std::index_sequence<i...>) SAMESUM_INLINE_LAMBDA { (body(std::integral_constant<std::size_t, i>()), ...); }
   (std::make_index_sequence<n>());
 }
 

@@ -1,5 +1,10 @@
 // The sum, the sum of squares and the extremes at once, compiled once for each instruction set of the processor family and chosen at run
 // time.
+//
+// Whether the sums of a block are exact is known from its elements, which are looked at; with quiet operations (product_window-inl.hpp)
+// from the flag of inexact results, which costs nothing and tells whether the last sums have lost something. That the first ones have
+// stayed in the binades of their anchors is then known when they are done: sums of squares never fall, so the last ones are the greatest;
+// and they bound the elements' sums.
 
 #include "core/simd.hpp"
 
@@ -14,6 +19,7 @@
 #include <hwy/highway.h>
 
 #include <algorithm>
+#include <cmath>
 #include <type_traits>
 
 HWY_BEFORE_NAMESPACE();
@@ -22,116 +28,259 @@ namespace HWY_NAMESPACE {
 
 #if HWY_TARGET == HWY_SCALAR
 
-bool add_floats(const float*, FusedSums&, float&, float&) { return false; }
-bool add_doubles(const double*, FusedSums&, double&, double&) { return false; }
+bool add_floats(const float*, std::size_t, bool, FusedSums&, float&, float&) { return false; }
+bool add_doubles(const double*, std::size_t, FusedSums&, double&, double&) { return false; }
 
 #else
 
-constexpr int kUnit = 1074;  // of Accumulator::add_scaled
+using Windows = FusedSums::Windows;
+constexpr std::size_t kPlaces = FusedSums::kPlaces;
+constexpr std::size_t kPrefetchBytes = 1024;  // ahead in each place
+constexpr int kUnit = 1074;                   // of Accumulator::add_scaled
 
-// Sums that the elements themselves are split over: their squares span twice as much as they do.
-template <class T>
-constexpr int kSumSlices = sizeof(T) == 4 ? 1 : 2;
+// Sums that squares are split over, and the elements themselves, which span half as much.
+template <class T, bool kWide>
+constexpr int kSquareSlices = kWide ? Format<T>::kWide : Format<T>::kNarrow;
+template <class T, bool kWide>
+constexpr int kSumSlices = kSquareSlices<T, kWide> - 1;
 
-// The windows for a block; whether there are any. All squares that fit have roots of which the sum's spacing divides the last bit.
-bool find_windows(const float* block, FusedSums& sums) {
-  using F = Format<float>;
-  const auto range = loops::find_range<float>(bytes(block), F::kBlock);
-  if (!find_window(range, range, F::kNarrow, sums.squares_window)) return false;
-  const int end = (sums.squares_window.first.end >> 23) - 127;
-  sums.sum_window.set_anchors(kSumSlices<float>, end + F::kHeadroom + 1, kDistance<float>, kUnit);
+HWY_INLINE V load_doubles(const float* from) { return hn::PromoteTo(D(), hn::LoadU(hn::Rebind<float, D>(), from)); }
+HWY_INLINE V load_doubles(const double* from) { return hn::LoadU(D(), from); }
+
+// The n-th vector of elements.
+template <std::size_t n, int kSquares, int kSum>
+HWY_INLINE void add_vector(const float* from, Sums<kSquares>& squares, Sums<kSum>& sum) {
+  loops::unrolled<2>([&](auto half) HWY_ATTR {
+    const V x = load_doubles(from + half * kLanes);
+    sum.template add<0, kSum - 1, half>(x);
+    squares.template add_product<half>(x, x);
+  });
+}
+template <std::size_t n, int kSquares, int kSum>
+HWY_INLINE void add_vector(const double* from, Sums<kSquares>& squares, Sums<kSum>& sum) {
+  const V x = load_doubles(from), square = multiply_quietly(x, x);
+  sum.template add<0, kSum - 1, n % kChains>(x);
+  squares.template add<0, kSquares - 2, n % kChains>(square);
+  squares.template add<1, kSquares - 1, n % kChains>(hn::MulSub(x, x, square));
+}
+
+#if HWY_TARGET == HWY_AVX3
+
+// The windows for blocks like this one; whether there are any, and other ones than before.
+template <class T, bool kWide>
+bool find_windows(const T* from, std::size_t distance, Windows& windows) {
+  constexpr int kBits = Format<T>::kHeadroom, kApart = kDistance<T>;
+  V squares = hn::Zero(D());
+  for (std::size_t place = 0; place < kPlaces; ++place) {
+    for (std::size_t i = 0; i < fused_part(sizeof(T)); i += kLanes) {
+      const V x = load_doubles(from + place * distance + i);
+      squares = hn::MulAdd(x, x, squares);
+    }
+  }
+  const double most = hn::GetLane(hn::MaxOfLanes(D(), squares));  // of all running sums in a lane
+  if (!(most < 0x1p960 && most > 0x1p-860)) return false;         // the anchors are normal numbers
+  const int anchor = std::ilogb(most) + 2;                        // sums reach half its binade
+  const double before = windows.squares.slices == 0 ? 0 : windows.squares.anchors[0];
+  windows.squares.set_anchors(kSquareSlices<T, kWide>, anchor, kApart, ProductAccumulator::kUnit);
+  // By Cauchy and Schwarz: n elements whose squares add up to less than 2^(anchor - 1) add up to less than the root of n 2^(anchor - 1).
+  windows.sum.set_anchors(kSumSlices<T, kWide>, (kBits + anchor) / 2 + 2, kApart, kUnit);
+  return windows.squares.anchors[0] != before;
+}
+
+// As Min and Max, which do not tell zeros apart; here -0.0 is less than 0.0. Of two numbers the result has the sign of the one that is
+// taken.
+constexpr int kLeast = 4, kGreatest = 5;
+template <int kWhich>
+HWY_INLINE auto extreme(hn::Vec<hn::ScalableTag<float> > a, hn::Vec<hn::ScalableTag<float> > b) {
+  return hn::Vec<hn::ScalableTag<float> >{_mm512_maskz_range_ps(0xffff, a.raw, b.raw, kWhich)};
+}
+template <int kWhich>
+HWY_INLINE auto extreme(V a, V b) {
+  return V{_mm512_maskz_range_pd(0xff, a.raw, b.raw, kWhich)};
+}
+
+// Plain sums of few numbers of few bits, which may be exact as well.
+struct PlainSums {
+  V squares[kChains], sum[kChains];
+
+  HWY_INLINE PlainSums() : squares{hn::Zero(D()), hn::Zero(D())}, sum{hn::Zero(D()), hn::Zero(D())} {}
+  template <std::size_t kChain>
+  HWY_INLINE void add(V x) {
+    sum[kChain] = hn::Add(sum[kChain], x);
+    squares[kChain] = hn::MulAdd(x, x, squares[kChain]);
+  }
+  template <std::size_t kChain>
+  HWY_INLINE void add_to(Sums<2>& all_squares, Sums<1>& all) const {
+    all_squares.template add<0, 1, kChain>(squares[kChain]);
+    all.template add<0, 0, kChain>(sum[kChain]);
+  }
+};
+
+// kPlain: by plain sums of a block first.
+template <class T, bool kWide, bool kPlain>
+bool add_in_windows(const T* from, std::size_t distance, Windows& windows, T& least, T& greatest) {
+  const hn::ScalableTag<T> d;
+  constexpr std::size_t kElements = hn::MaxLanes(d);
+  Sums<kSquareSlices<T, kWide> > squares(windows.squares);
+  Sums<kSumSlices<T, kWide> > sum(windows.sum);
+  auto low = hn::LoadU(d, from), high = low;
+  const core::RoundingWatch watch;
+  [[maybe_unused]] PlainSums plain;
+  for (std::size_t i = 0; i < fused_part(sizeof(T)); i += 2 * kElements) {
+    loops::unrolled<kPlaces>([&](auto place) HWY_ATTR {
+      loops::unrolled<2>([&](auto n) HWY_ATTR {
+        const T* const at = from + place * distance + i + n * kElements;
+        __builtin_prefetch(bytes(at) + kPrefetchBytes);
+        const auto elements = hn::LoadU(d, at);
+        low = extreme<kLeast>(low, elements);
+        high = extreme<kGreatest>(high, elements);
+        if constexpr (kPlain) {
+          plain.template add<0>(load_doubles(at));
+          plain.template add<1>(load_doubles(at + kLanes));
+        } else {
+          add_vector<n>(at, squares, sum);
+        }
+      });
+    });
+  }
+  if constexpr (kPlain) {
+    plain.template add_to<0>(squares, sum);
+    plain.template add_to<1>(squares, sum);
+  }
+  squares.compute_now();
+  sum.compute_now();
+  const V end = hn::Set(D(), 4.0 / 3 * windows.squares.anchors[0]);  // an anchor is 1.5 times its binade's beginning
+  if (watch.rounded() || !hn::AllTrue(D(), squares.below(end))) return false;
+  least = hn::GetLane(hn::MinOfLanes(d, low));
+  greatest = hn::GetLane(hn::MaxOfLanes(d, high));
+  if (least == 0 && greatest == 0) return false;
+  const hn::RebindToSigned<decltype(d)> signs;
+  if (least == 0) least = hn::AllFalse(signs, hn::Lt(hn::BitCast(signs, low), hn::Zero(signs))) ? T{0} : -T{0};
+  if (greatest == 0) greatest = hn::AllTrue(signs, hn::Lt(hn::BitCast(signs, high), hn::Zero(signs))) ? -T{0} : T{0};
+  sum.keep(windows.sum);
+  squares.keep(windows.squares);
   return true;
 }
 
-bool find_windows(const double* block, FusedSums& sums) {
+template <bool kWide, class T>
+bool add_block_in(Windows& windows, const T* from, std::size_t distance, bool few_bits, FusedSums& sums, T& least, T& greatest) {
+  return core::RoundingWatch::works() &&
+         add_in(
+             windows.squares, [&] { sums.flush(windows); },
+             [&](ProductWindow&) {
+               if constexpr (sizeof(T) == sizeof(float) && !kWide) {
+                 if (few_bits && sums.plain.now() &&
+                     sums.plain.done(add_in_windows<T, kWide, true>(from, distance, windows, least, greatest))) {
+                   return true;
+                 }
+               }
+               return add_in_windows<T, kWide, false>(from, distance, windows, least, greatest);
+             },
+             [&](ProductWindow&) { return find_windows<T, kWide>(from, distance, windows); });
+}
+
+#else
+
+// The windows for a block; whether there are any. All squares that fit have roots of which the sum's spacing divides the last bit.
+template <bool kWide>
+bool find_windows(const float* from, std::size_t distance, Windows& windows) {
+  using F = Format<float>;
+  loops::Range range{~std::uint32_t{0}, -1, false};
+  for (std::size_t place = 0; place < kPlaces; ++place) {
+    const loops::Range part = loops::find_range<float>(bytes(from + place * distance), fused_part(sizeof(float)));
+    range = {std::min(range.lowest, part.lowest), std::max(range.highest, part.highest), range.zeros || part.zeros};
+  }
+  if (!find_window(range, range, kSquareSlices<float, kWide>, windows.squares)) return false;
+  const int end = (windows.squares.first.end >> 23) - 127;
+  windows.sum.set_anchors(kSumSlices<float, kWide>, end + F::kHeadroom + 1, kDistance<float>, kUnit);
+  return true;
+}
+template <bool kWide>
+bool find_windows(const double* from, std::size_t distance, Windows& windows) {
   using F = Format<double>;
   const loops::Range range = range_of_products([&](const auto& look) HWY_ATTR {
-    for (std::size_t i = 0; i < F::kBlock; i += kLanes) {
-      const V x = hn::LoadU(D(), block + i);
-      look(hn::Mul(x, x));
+    for (std::size_t place = 0; place < kPlaces; ++place) {
+      for (std::size_t i = 0; i < fused_part(sizeof(double)); i += kLanes) {
+        const V x = load_doubles(from + place * distance + i);
+        look(hn::Mul(x, x));
+      }
     }
   });
-  if (!find_window(range, F::kNarrow, sums.squares_window)) return false;
-  const int end = ((sums.squares_window.first.end >> 20) - 1023 + 1) >> 1;
-  sums.sum_window.set_anchors(kSumSlices<double>, end + F::kHeadroom + 1, kDistance<double>, kUnit);
+  if (!find_window(range, kSquareSlices<double, kWide>, windows.squares)) return false;
+  const int end = ((windows.squares.first.end >> 20) - 1023 + 1) >> 1;
+  windows.sum.set_anchors(kSumSlices<double, kWide>, end + F::kHeadroom + 1, kDistance<double>, kUnit);
   return true;
 }
 
 template <class Check>
 constexpr bool kLooksAtSquares = std::is_same_v<Check, loops::WholeCheck<double> >;  // and not at the elements
 
-template <std::size_t n, class Check>
-HWY_INLINE void add_vector(const float* from, Check&, Sums<2>& squares, Sums<1>& sum) {
-  const D d;
-  const hn::Rebind<float, D> f;
-  loops::unrolled<2>([&](auto half) HWY_ATTR {
-    const V x = hn::PromoteTo(d, hn::LoadU(f, from + half * kLanes));
-    sum.template add<0, 0, half>(x);
-    squares.template add_product<half>(x, x);
-  });
-}
-
-template <std::size_t n, class Check>
-HWY_INLINE void add_vector(const double* from, Check& check, Sums<3>& squares, Sums<2>& sum) {
-  const V x = hn::LoadU(D(), from), square = hn::Mul(x, x);
-  if constexpr (kLooksAtSquares<Check>) check.look_at_one(square);
-  sum.template add<0, 1, n % kChains>(x);
-  squares.template add<0, 1, n % kChains>(square);
-  squares.template add<1, 2, n % kChains>(hn::MulSub(x, x, square));
-}
-
-template <class T, class Check>
-bool add_in_windows(const T* block, FusedSums& sums, T& least, T& greatest) {
-  using F = Format<T>;
+template <bool kWide, class Check, class T>
+bool add_in_windows(const T* from, std::size_t distance, Windows& windows, T& least, T& greatest) {
   const hn::ScalableTag<T> d;
   constexpr std::size_t kStep = loops::kUnit<T>, kElements = hn::MaxLanes(d);
-  Sums<F::kNarrow> squares(sums.squares_window);
-  Sums<kSumSlices<T> > sum(sums.sum_window);
-  auto low = hn::LoadU(d, block), high = low;
+  Sums<kSquareSlices<T, kWide> > squares(windows.squares);
+  Sums<kSumSlices<T, kWide> > sum(windows.sum);
+  auto low = hn::LoadU(d, from), high = low;
   Check check;
   const core::RoundingWatch watch;
-  for (std::size_t unit = 0; unit < F::kBlock; unit += kStep) {
-    if constexpr (!kLooksAtSquares<Check>) check.look_at(bytes(block + unit));
-    loops::unrolled<kStep / kElements>([&](auto n) HWY_ATTR {
-      const T* const from = block + unit + n * kElements;
-      __builtin_prefetch(bytes(from) + 2048);
-      const auto elements = hn::LoadU(d, from);
-      low = hn::Min(low, elements);
-      high = hn::Max(high, elements);
-      add_vector<n>(from, check, squares, sum);
+  for (std::size_t i = 0; i < fused_part(sizeof(T)); i += kStep) {
+    loops::unrolled<kPlaces>([&](auto place) HWY_ATTR {
+      const T* const unit = from + place * distance + i;
+      if constexpr (!kLooksAtSquares<Check>) check.look_at(bytes(unit));
+      loops::unrolled<kStep / kElements>([&](auto n) HWY_ATTR {
+        const T* const at = unit + n * kElements;
+        __builtin_prefetch(bytes(at) + kPrefetchBytes);
+        const auto elements = hn::LoadU(d, at);
+        low = hn::Min(low, elements);
+        high = hn::Max(high, elements);
+        if constexpr (kLooksAtSquares<Check>) check.look_at_one(hn::Mul(elements, elements));
+        add_vector<n>(at, squares, sum);
+      });
     });
   }
-  const auto& window = sums.squares_window;
-  if (!check.within(sizeof(T) == 4 || kLooksAtSquares<Check> ? window.first : window.second) || watch.underflowed()) return false;
+  if (!check.within(sizeof(T) == 4 || kLooksAtSquares<Check> ? windows.squares.first : windows.squares.second)) return false;
+  if (watch.underflowed()) return false;
   least = hn::GetLane(hn::MinOfLanes(d, low));
   greatest = hn::GetLane(hn::MaxOfLanes(d, high));
   if (least == 0 && greatest == 0) return false;
-  sum.keep(sums.sum_window);
-  squares.keep(sums.squares_window);
-  sums.elements += F::kBlock;
+  if (least == 0) least = -T{0};  // perhaps: vectors do not tell
+  if (greatest == 0) greatest = T{0};
+  sum.keep(windows.sum);
+  squares.keep(windows.squares);
   return true;
 }
 
-template <class T>
-bool add_block(const T* block, FusedSums& sums, T& least, T& greatest) {
+template <bool kWide, class T>
+bool add_block_in(Windows& windows, const T* from, std::size_t distance, bool, FusedSums& sums, T& least, T& greatest) {
+  // Without a fused multiply-add, what rounding loses of a square of doubles would take 17 operations. For wide sums of floats there are
+  // not registers enough: one loop after the other is faster.
+  const bool pays = sizeof(T) == sizeof(double) ? HWY_NATIVE_FMA && core::RoundingWatch::works() : !kWide;
+  if (!pays) return windows.squares.tries.done(false);
   return add_in(
-      sums.squares_window, [&] { sums.flush(); },
+      windows.squares, [&] { sums.flush(windows); },
       [&](ProductWindow& w) {
-        return w.first.zeros ? add_in_windows<T, loops::WholeCheck<T> >(block, sums, least, greatest)
-                             : add_in_windows<T, loops::FastCheck<T> >(block, sums, least, greatest);
+        return w.first.zeros ? add_in_windows<kWide, loops::WholeCheck<T> >(from, distance, windows, least, greatest)
+                             : add_in_windows<kWide, loops::FastCheck<T> >(from, distance, windows, least, greatest);
       },
-      [&](ProductWindow&) { return find_windows(block, sums); });
+      [&](ProductWindow&) { return find_windows<kWide>(from, distance, windows); });
 }
 
-bool add_floats(const float* block, FusedSums& sums, float& least, float& greatest) { return add_block(block, sums, least, greatest); }
+#endif  // AVX-512
 
-bool add_doubles([[maybe_unused]] const double* block, [[maybe_unused]] FusedSums& sums, [[maybe_unused]] double& least,
-                 [[maybe_unused]] double& greatest) {
-#if HWY_NATIVE_FMA
-  return core::RoundingWatch::works() && add_block(block, sums, least, greatest);
-#else
-  return false;  // what rounding loses of a square would take 17 operations
-#endif
+template <class T>
+bool add_block(const T* from, std::size_t distance, bool few_bits, FusedSums& sums, T& least, T& greatest) {
+  const bool done = add_block_in<false>(sums.narrow, from, distance, few_bits, sums, least, greatest) ||
+                    add_block_in<true>(sums.wide, from, distance, few_bits, sums, least, greatest);
+  if (done) sums.elements += kPlaces * fused_part(sizeof(T));
+  return done;
+}
+
+bool add_floats(const float* from, std::size_t distance, bool few_bits, FusedSums& sums, float& least, float& greatest) {
+  return add_block(from, distance, few_bits, sums, least, greatest);
+}
+bool add_doubles(const double* from, std::size_t distance, FusedSums& sums, double& least, double& greatest) {
+  return add_block(from, distance, false, sums, least, greatest);
 }
 
 #endif  // HWY_SCALAR
@@ -146,11 +295,11 @@ namespace samesum::statistics {
 SIMD_EXPORT(add_floats);
 SIMD_EXPORT(add_doubles);
 
-bool add_fused_block(const float* block, FusedSums& sums, float& least, float& greatest) {
-  return SIMD_CALL(add_floats)(block, sums, least, greatest);
+bool add_fused_block(const float* from, std::size_t distance, bool few_bits, FusedSums& sums, float& least, float& greatest) {
+  return SIMD_CALL(add_floats)(from, distance, few_bits, sums, least, greatest);
 }
-bool add_fused_block(const double* block, FusedSums& sums, double& least, double& greatest) {
-  return SIMD_CALL(add_doubles)(block, sums, least, greatest);
+bool add_fused_block(const double* from, std::size_t distance, FusedSums& sums, double& least, double& greatest) {
+  return SIMD_CALL(add_doubles)(from, distance, sums, least, greatest);
 }
 
 }  // namespace samesum::statistics

@@ -121,7 +121,20 @@ HWY_INLINE loops::Range range_of_products(const Body& body) {
   return range;
 }
 
-// Each sum is several, which take numbers in turns.
+// Operations that leave the processor's flags alone, as AVX-512 has them: so the flag of inexact results tells of all others. The masks
+// keep GCC 12 from warning of its own headers.
+#if HWY_TARGET == HWY_AVX3
+constexpr int kQuietly = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;
+HWY_INLINE V add_quietly(V a, V b) { return V{_mm512_maskz_add_round_pd(0xff, a.raw, b.raw, kQuietly)}; }
+HWY_INLINE V multiply_quietly(V a, V b) { return V{_mm512_maskz_mul_round_pd(0xff, a.raw, b.raw, kQuietly)}; }
+HWY_INLINE V multiply_add_quietly(V a, V b, V c) { return V{_mm512_fmadd_round_pd(a.raw, b.raw, c.raw, kQuietly)}; }
+#else
+HWY_INLINE V add_quietly(V a, V b) { return hn::Add(a, b); }
+HWY_INLINE V multiply_quietly(V a, V b) { return hn::Mul(a, b); }
+HWY_INLINE V multiply_add_quietly(V a, V b, V c) { return hn::MulAdd(a, b, c); }
+#endif
+
+// Each sum is several, which take numbers in turns. With quiet operations only what the last sum takes may raise the flag.
 template <int kSlices, std::size_t kTurns = kChains>
 class Sums {
  public:
@@ -136,7 +149,7 @@ class Sums {
   HWY_INLINE void add(V part) {
     loops::unrolled<kLast - kFirst>([&](auto n) HWY_ATTR {
       V& running = sums_[kFirst + n][kChain];
-      const V sum = hn::Add(running, part);
+      const V sum = add_quietly(running, part);
       part = loops::minus(part, hn::Sub(sum, running));
       running = sum;
     });
@@ -145,9 +158,15 @@ class Sums {
   // An exact product; it does not matter whether it is fused with the additions.
   template <std::size_t kChain>
   HWY_INLINE void add_product(V x, V y) {
-    const V running = sums_[0][kChain], sum = hn::MulAdd(x, y, running);
+    const V running = sums_[0][kChain], sum = multiply_add_quietly(x, y, running);
     sums_[0][kChain] = sum;
     add<1, kSlices - 1, kChain>(hn::MulSub(x, y, hn::Sub(sum, running)));
+  }
+  // Has the compiler compute all sums here.
+  HWY_INLINE void compute_now() {
+    loops::unrolled<kSlices>([&](auto slice) SAMESUM_INLINE_LAMBDA {
+      loops::unrolled<kTurns>([&](auto chain) SAMESUM_INLINE_LAMBDA { loops::compute_now(sums_[slice][chain]); });
+    });
   }
   // Where each of the first sums is.
   template <std::size_t kCount = kTurns>
@@ -159,12 +178,12 @@ class Sums {
       return hn::And(below<kCount - 1>(end), last);
     }
   }
-  void keep(ProductWindow& window) const {
+  HWY_INLINE void keep(ProductWindow& window) const {
     const hn::Repartition<std::int64_t, D> d64;
-    loops::unrolled<kSlices>([&](auto slice) HWY_ATTR {
+    loops::unrolled<kSlices>([&](auto slice) SAMESUM_INLINE_LAMBDA {
       std::int64_t* const lanes = window.lanes[slice].data();
       auto total = hn::Load(d64, lanes);
-      loops::unrolled<kTurns>([&](auto chain) HWY_ATTR {
+      loops::unrolled<kTurns>([&](auto chain) SAMESUM_INLINE_LAMBDA {
         total = hn::Add(total, hn::Sub(hn::BitCast(d64, sums_[slice][chain]), hn::BitCast(d64, anchors_[slice])));
       });
       hn::Store(total, d64, lanes);
@@ -180,20 +199,13 @@ class Sums {
 // empties the sums.
 template <class Flush, class Add, class Find>
 HWY_INLINE bool add_in(ProductWindow& window, const Flush& flush, const Add& add, const Find& find) {
-  if (window.blocks_to_skip > 0) {
-    --window.blocks_to_skip;
-    return false;
-  }
+  if (!window.tries.now()) return false;
   bool done = window.slices != 0 && add(window);
   if (!done) {
     flush();
     done = find(window) && add(window);
   }
-  if (!done) {
-    window.leave();
-    return false;
-  }
-  window.last_blocks_to_skip = 0;
+  if (!window.tries.done(done)) return false;
   if (++window.blocks == ProductWindow::kMaxBlocks) {
     flush();
     if (window.first.zeros || window.second.zeros) window.slices = 0;  // to look for zeros is dearer, and perhaps there are none now

@@ -236,9 +236,10 @@ void ProductWindow::flush(Total& total) noexcept {
 template void ProductWindow::flush(Accumulator& total) noexcept;
 template void ProductWindow::flush(ProductAccumulator& total) noexcept;
 
-void ProductWindow::leave() noexcept {
-  last_blocks_to_skip = std::clamp(2 * last_blocks_to_skip, 1, 64);
-  blocks_to_skip = last_blocks_to_skip - 1;
+bool ProductWindow::Tries::done(bool success) noexcept {
+  last_skip = success ? 0 : std::clamp(2 * last_skip, 1, 64);
+  to_skip = success ? 0 : last_skip - 1;
+  return success;
 }
 
 void PartialProducts::flush_bins() noexcept {

@@ -8,6 +8,7 @@
 #include <samesum/product_accumulator.hpp>
 #include <samesum/types.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -25,6 +26,20 @@ struct ProductWindow {
   static constexpr int kMaxSlices = 4;
   static constexpr int kMaxBlocks = 64;  ///< that `lanes` has room for
 
+  /// Which blocks are tried: those behind one that does not fit are likely to be like it.
+  struct Tries {
+    int to_skip = 0;    ///< blocks to come that are not tried,
+    int last_skip = 0;  ///< and how many were not the last time
+
+    bool now() noexcept {
+      if (to_skip == 0) return true;
+      --to_skip;
+      return false;
+    }
+    /// Whether the one that was tried fits; returns that.
+    bool done(bool success) noexcept;
+  };
+
   /// Of floats, those of the factors. Of doubles, those of the rounded products, and of factors that are squared: where no zeros are
   /// expected, which is cheaper to look at.
   reduction::Bounds first, second;
@@ -32,17 +47,14 @@ struct ProductWindow {
   std::array<double, kMaxSlices> anchors{};
   std::array<int, kMaxSlices> positions{};  ///< of each sum's spacing, for ProductAccumulator::add_scaled
   alignas(64) std::array<std::array<std::int64_t, kMaxLanes>, kMaxSlices> lanes{};
-  int blocks = 0;               ///< in `lanes`
-  int blocks_to_skip = 0;       ///< blocks to come that are not tried in this window,
-  int last_blocks_to_skip = 0;  ///< and how many were not the last time
+  int blocks = 0;  ///< in `lanes`
+  Tries tries;
 
   /// The exponents of the anchors: the first one's, and how much lower each next one lies. The sums must be empty. `unit`: that of the
   /// accumulator to come, such as ProductAccumulator::kUnit.
   void set_anchors(int slices_wanted, int exponent, int distance, int unit) noexcept;
   template <class Total>
   void flush(Total& total) noexcept;
-  /// Notes that a block does not fit: those to come are likely to be like it.
-  void leave() noexcept;
 };
 
 /// What one thread adds its products to.
@@ -76,25 +88,44 @@ inline constexpr std::size_t kProductBlock = 1024;
 void add_product_block(const float* a, const float* b, std::size_t count, PartialProducts& partial);
 void add_product_doubles(const double* a, const double* b, std::size_t count, PartialProducts& partial);
 
-/// The sum, the sum of squares and the extremes at once, in registers, while the squares of a block lie in a narrow window.
+/// The sum, the sum of squares and the extremes at once, in registers, while both sums of a block are exact in windows.
 struct FusedSums {
-  ProductWindow squares_window;
-  ProductWindow sum_window;  ///< its anchors and sums alone
+  static constexpr std::size_t kPlaces = 4;  ///< memory gives more to a processor that reads in several
+  struct Windows {
+    ProductWindow squares;
+    ProductWindow sum;  ///< its anchors and sums alone
+  };
+
+  Windows narrow, wide;        ///< the second has a sum more for both, and takes what the first does not hold
+  ProductWindow::Tries plain;  ///< plain sums of blocks, which then go to the first
   std::uint64_t elements = 0;
   Accumulator sum;
   ProductAccumulator squares;
 
+  void flush(Windows& windows) noexcept {
+    windows.sum.flush(sum);
+    windows.squares.flush(squares);
+  }
   void flush() noexcept {
-    sum_window.flush(sum);
-    squares_window.flush(squares);
+    flush(narrow);
+    flush(wide);
+  }
+  /// How many blocks to come would not be tried: they need not be offered.
+  int skip() noexcept {
+    const int blocks = std::min(narrow.squares.tries.to_skip, wide.squares.tries.to_skip);
+    narrow.squares.tries.to_skip -= blocks;
+    wide.squares.tries.to_skip -= blocks;
+    return blocks;
   }
 };
 
-/// How many elements of 4 or 8 bytes a block has.
-constexpr std::size_t fused_block(std::size_t bytes) { return bytes == 4 ? kProductBlock : kProductBlock / 2; }
-/// Adds a block, if that is exact and some of its elements are not zero; `least` and `greatest` are then its extremes.
-bool add_fused_block(const float* block, FusedSums& sums, float& least, float& greatest);
-bool add_fused_block(const double* block, FusedSums& sums, double& least, double& greatest);
+/// How many elements of 4 or 8 bytes a block has in each place.
+constexpr std::size_t fused_part(std::size_t bytes) { return (bytes == 4 ? kProductBlock : kProductBlock / 2) / FusedSums::kPlaces; }
+/// Adds a block, the parts of which lie `distance` elements apart, if that is exact and some of its elements are not zero. Then `least` and
+/// `greatest` are its extremes; a zero may be less than the least by its sign, and greater than the greatest. `few_bits`: floats have no
+/// more bits than 16-bit floats, of which plain sums of squares often are exact.
+bool add_fused_block(const float* from, std::size_t distance, bool few_bits, FusedSums& sums, float& least, float& greatest);
+bool add_fused_block(const double* from, std::size_t distance, FusedSums& sums, double& least, double& greatest);
 
 /// The sum, and the sum of squares, of which the least parts are rounded away.
 struct EnclosedSums {
