@@ -174,15 +174,15 @@ template <class Finish>
 double enclosed(const Array& data, const Fields& fields, const Options& options, const Finish& finish) {
   statistics::Slack slack;
   const Statistics found = collect_array(data, fields, options, &slack);
-  if (slack.squares == 0) return finish(found);
+  if (slack.squares.number == 0) return finish(found);
   Statistics::Contents low = found.contents(), high = low;
-  const auto add = [](ProductAccumulator& squares, double value) {
+  const auto add = [&](ProductAccumulator& squares, double times) {
     int exponent = 0;
-    const double mantissa = std::ldexp(std::frexp(value, &exponent), 53);
-    squares.add_scaled(static_cast<std::int64_t>(mantissa), exponent - 53 + ProductAccumulator::kUnit);
+    const double mantissa = std::ldexp(std::frexp(times * slack.squares.number, &exponent), 53);
+    squares.add_scaled(static_cast<std::int64_t>(mantissa), exponent - 53 + slack.squares.exponent + ProductAccumulator::kUnit);
   };
-  add(low.squares, -2 * slack.squares);
-  add(high.squares, 2 * slack.squares);
+  add(low.squares, -2);
+  add(high.squares, 2);
   if (slack.sum != 0) {
     const double sum = found.sum().round(NanPolicy::skip), off = std::copysign(2 * slack.sum, sum);
     low.sum.add_finite(off);

@@ -26,7 +26,7 @@ Statistics finished(std::vector<Partial>& partials, DType type, const CollectOpt
     partial.finish(contents, extremes);
     if (options.slack == nullptr) continue;
     options.slack->sum += partial.slack().sum;
-    options.slack->squares += partial.slack().squares;
+    options.slack->squares.add(partial.slack().squares);
   }
   if (extremes.min_index) contents.min = Extremum{value_of(extremes.min, type), *extremes.min_index};
   if (extremes.max_index) contents.max = Extremum{value_of(extremes.max, type), *extremes.max_index};

@@ -11,6 +11,7 @@
 #define HWY_TARGET_INCLUDE "reduce/cpu/products/enclosed_simd.cpp"
 #include <hwy/foreach_target.h>  // must come before highway.h
 
+#include "core/float_environment.hpp"
 #include "reduce/cpu/products/product_window-inl.hpp"
 #include "reduce/cpu/products/products.hpp"
 
@@ -19,6 +20,7 @@
 #include <bit>
 #include <cmath>
 #include <cstddef>
+#include <type_traits>
 
 HWY_BEFORE_NAMESPACE();
 namespace samesum::statistics {
@@ -43,6 +45,8 @@ template <bool kSum>
 constexpr int kHeadroom = std::countr_zero(kPlaces* kPart / (kTurns<kSum> * kLanes));
 constexpr int kRoom = 2;     // bits, for greater elements in blocks to come
 constexpr int kUnit = 1074;  // of Accumulator::add_scaled
+constexpr int kScaleBits = 544;
+constexpr double kScale = 0x1p-544;
 
 // Makes windows for blocks with such elements; whether there are any.
 template <class T, bool kSum>
@@ -54,20 +58,26 @@ bool find_windows(const T* from, std::size_t distance, EnclosedSums& sums) {
       greatest = hn::Max(greatest, hn::Abs(hn::LoadU(d, from + place * distance + i)));
     }
   }
-  const double most = hn::GetLane(hn::MaxOfLanes(d, greatest));
-  if (!(most < 0x1p480) || (most < 0x1p-440 && most != 0)) return false;  // the anchors are normal numbers
+  double most = hn::GetLane(hn::MaxOfLanes(d, greatest));
+  if (!std::isfinite(most) || (most < 0x1p-440 && most != 0)) return false;
+  sums.scales = most >= 0x1p480;  // the anchors are normal numbers
+  if (sums.scales) most *= kScale;
   constexpr int kBits = kHeadroom<kSum>, kApart = 52 - kBits;
   const int end =
       2 * (most == 0 ? 0 : std::ilogb(most) + 1);  // squares are below 2^end, and sums of them below half of the first anchor's binade
   const int anchor = end + kBits + 1 + kRoom;
-  sums.squares_window.set_anchors(2, anchor, kApart, ProductAccumulator::kUnit);
+  const int scale_bits = sums.scales ? kScaleBits : 0;
+  sums.squares_window.set_anchors(2, anchor, kApart, ProductAccumulator::kUnit + 2 * scale_bits);
   // By Cauchy and Schwarz: n elements whose squares add up to less than 2^(anchor - 1) add up to less than the root of n 2^(anchor - 1).
-  if (kSum) sums.sum_window.set_anchors(2, (kBits + anchor) / 2 + 2, kApart, kUnit);
+  if (kSum) sums.sum_window.set_anchors(2, (kBits + anchor) / 2 + 2, kApart, kUnit + scale_bits);
   return true;
 }
 
-template <class T, bool kSum>
+// kScales: what scaling makes denormal is rounded to zero, which is far less than the last sums' spacing.
+template <class T, bool kSum, bool kScales>
 bool add_in_windows(const T* from, std::size_t distance, EnclosedSums& sums) {
+  struct Exactly {};
+  [[maybe_unused]] const std::conditional_t<kScales, core::AnyDenormals, Exactly> mode;
   const hn::Rebind<T, D> numbers;
   Sums<2, kTurns<kSum> > squares(sums.squares_window);
   Sums<2, kTurns<kSum> > sum(sums.sum_window);
@@ -83,7 +93,7 @@ bool add_in_windows(const T* from, std::size_t distance, EnclosedSums& sums) {
         if constexpr (sizeof(T) == sizeof(float)) {
           x = hn::PromoteTo(D(), element);
         } else {
-          x = element;
+          x = kScales ? hn::Mul(element, hn::Set(D(), kScale)) : element;
         }
         squares.template add_product<kTurn>(x, x);
         if constexpr (kSum) sum.template add<0, 1, kTurn>(x);
@@ -101,7 +111,13 @@ bool add_in_windows(const T* from, std::size_t distance, EnclosedSums& sums) {
 template <class T, bool kSum>
 bool add_enclosed(const T* from, std::size_t distance, EnclosedSums& sums) {
   return add_in(
-      sums.squares_window, [&] { sums.flush(); }, [&](ProductWindow&) { return add_in_windows<T, kSum>(from, distance, sums); },
+      sums.squares_window, [&] { sums.flush(); },
+      [&](ProductWindow&) {
+        if constexpr (sizeof(T) == sizeof(double)) {
+          if (sums.scales) return add_in_windows<T, kSum, true>(from, distance, sums);
+        }
+        return add_in_windows<T, kSum, false>(from, distance, sums);
+      },
       [&](ProductWindow&) { return find_windows<T, kSum>(from, distance, sums); });
 }
 
@@ -127,7 +143,7 @@ SIMD_EXPORT(add_doubles);
 void EnclosedSums::flush() noexcept {
   // An element is rounded to less than the second sum's spacing.
   const double rounded = static_cast<double>(squares_window.blocks) * kPlaces * kPart;
-  if (squares_window.slices != 0) slack.squares += std::ldexp(rounded, squares_window.positions[1] - ProductAccumulator::kUnit);
+  if (squares_window.slices != 0) slack.squares.add({rounded, squares_window.positions[1] - ProductAccumulator::kUnit});
   if (sum_window.slices != 0) slack.sum += std::ldexp(rounded, sum_window.positions[1] - 1074);
   sum_window.flush(sum);
   squares_window.flush(squares);

@@ -133,6 +133,7 @@ struct EnclosedSums {
 
   ProductWindow squares_window;
   ProductWindow sum_window;  ///< its anchors and sums alone
+  bool scales = false;       ///< in the windows elements are so much less that squares of all doubles are doubles
   std::uint64_t elements = 0;
   Accumulator sum;
   ProductAccumulator squares;
@@ -141,8 +142,8 @@ struct EnclosedSums {
   void flush() noexcept;
 };
 
-/// Adds kPart elements from each of kPlaces places, one every `distance` elements, if they are finite and their squares are far from the
-/// ends of the range of doubles. The squares alone or, `with_sum`, both.
+/// Adds kPart elements from each of kPlaces places, one every `distance` elements, if they are finite and the greatest of their squares is
+/// not at the lower end of the range of doubles. The squares alone or, `with_sum`, both.
 bool add_enclosed_block(const float* from, std::size_t distance, bool with_sum, EnclosedSums& sums);
 bool add_enclosed_block(const double* from, std::size_t distance, bool with_sum, EnclosedSums& sums);
 
