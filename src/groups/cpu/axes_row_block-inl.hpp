@@ -110,8 +110,8 @@ bool add_watched(const std::byte* from, std::uint64_t count, std::int64_t apart,
   asm volatile("" : "+r"(work) : : "memory");  // what is stored there is computed while the processor is watched
   const core::RoundingWatch watch;
   watched::sum_columns<Real, kSkip>(from, count, apart, next, folded * lanes, work, ahead);
-  // Up to the elements that are likely to have room.
-  const std::size_t parts = std::min(folded, sizeof(Real) == sizeof(double) ? kFolded : 1);
+  // To as few sums as are likely to have room.
+  const std::size_t parts = std::min<std::size_t>(folded, sizeof(Real) == sizeof(double) ? kFolded : std::bit_floor(count));
   watched::fold(work, folded * lanes, parts * lanes);
   if (sizeof(Real) == sizeof(double)) watched::fold(work + kLanes, folded * lanes, parts * lanes);
   if (!to.trying->done(!watch.rounded())) return false;
