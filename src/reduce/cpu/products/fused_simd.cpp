@@ -101,6 +101,7 @@ HWY_INLINE auto extreme(V a, V b) {
 
 // Plain sums of few numbers of few bits, which may be exact as well.
 struct PlainSums {
+  static_assert(kChains == 2);
   V squares[kChains], sum[kChains];
 
   HWY_INLINE PlainSums() : squares{hn::Zero(D()), hn::Zero(D())}, sum{hn::Zero(D()), hn::Zero(D())} {}
