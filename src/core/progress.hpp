@@ -1,6 +1,7 @@
 // Long work in parts, with progress and cancellation between them.
 #pragma once
 
+#include "core/function_ref.hpp"
 #include "core/view.hpp"
 
 #include <samesum/options.hpp>
@@ -39,8 +40,7 @@ class ProgressParts {
   }
 
   /// Calls body(first, count) for `size` elements of `bytes` bytes each, in parts if progress is to be reported: at least once.
-  template <class Body>
-  void for_parts(std::uint64_t size, std::uint64_t bytes, const Body& body) {
+  void for_parts(std::uint64_t size, std::uint64_t bytes, FunctionRef<void(std::uint64_t, std::uint64_t)> body) {
     if (!wanted()) return body(std::uint64_t{0}, size);
     const std::uint64_t part = part_bytes_ / bytes;
     for (std::uint64_t first = 0; first == 0 || first < size; first += part) {
@@ -50,13 +50,11 @@ class ProgressParts {
     }
   }
   /// body(View) for all of `data`, likewise.
-  template <class Body>
-  void for_parts(View data, const Body& body) {
+  void for_parts(View data, FunctionRef<void(View)> body) {
     for_parts(data.size(), size_of(data.type()), [&](std::uint64_t first, std::uint64_t count) { body(data.part(first, count)); });
   }
   /// The same for two views with equally many elements: body(View, View).
-  template <class Body>
-  void for_parts(View a, View b, const Body& body) {
+  void for_parts(View a, View b, FunctionRef<void(View, View)> body) {
     if (!wanted()) return body(a, b);
     const std::uint64_t part = part_bytes_ / size_of(a.type());
     for (std::uint64_t first = 0; first == 0 || first < a.size(); first += part) {

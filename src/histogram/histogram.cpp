@@ -16,7 +16,6 @@
 #include "histogram/histogram_device.hpp"
 
 #include <fmt/format.h>
-#include <tbb/blocked_range.h>
 
 #include <algorithm>
 #include <chrono>
@@ -96,18 +95,16 @@ std::optional<Range> joined(std::optional<Range> a, std::optional<Range> b) {
 std::optional<Range> range_of_view(View data) {
   std::optional<Range> result;
   std::mutex mutex;
-  core::parallel_for(tbb::blocked_range<std::uint64_t>(0, data.size(), 1 << 18),
-                     [&](const tbb::blocked_range<std::uint64_t>& range_of_part) {
-                       View part = data.part(range_of_part.begin(), range_of_part.size());
-                       std::vector<std::byte> packed(part.contiguous() ? 0 : part.bytes());
-                       if (!part.contiguous()) part = core::pack_here(part, packed.data());
-                       const Range range = core::visit(data.type(), [&](auto element) {
-                         return chunk_range<decltype(element)>(static_cast<const std::byte*>(part.data()), part.size());
-                       });
-                       if (range.min > range.max) return;
-                       const std::lock_guard lock(mutex);
-                       result = joined(result, range);
-                     });
+  core::parallel_parts(data.size(), 1 << 18, [&](std::uint64_t begin, std::uint64_t end) {
+    View part = data.part(begin, end - begin);
+    std::vector<std::byte> packed(part.contiguous() ? 0 : part.bytes());
+    if (!part.contiguous()) part = core::pack_here(part, packed.data());
+    const Range range = core::visit(
+        data.type(), [&](auto element) { return chunk_range<decltype(element)>(static_cast<const std::byte*>(part.data()), part.size()); });
+    if (range.min > range.max) return;
+    const std::lock_guard lock(mutex);
+    result = joined(result, range);
+  });
   return result;
 }
 

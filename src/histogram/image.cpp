@@ -30,7 +30,7 @@ std::vector<std::byte> gather(const Image& image, const Place& place, std::optio
   const std::size_t step = channel ? sample : pixel;
   std::vector<std::byte> result(place.width * place.height * step);
   const auto* from = static_cast<const std::byte*>(image.pixels.get());
-  core::parallel_for(std::uint64_t{0}, place.height, [&](std::uint64_t row) {
+  core::parallel_for(place.height, [&](std::uint64_t row) {
     const std::byte* pixels = from + ((place.y + row) * image.width + place.x) * pixel;
     std::byte* to = result.data() + row * place.width * step;
     if (!channel) {

@@ -6,8 +6,6 @@
 #include "core/visit.hpp"
 #include "device/device.hpp"
 
-#include <tbb/blocked_range.h>
-
 #include <array>
 #include <bit>
 #include <cmath>
@@ -75,8 +73,8 @@ Element element_of(Real value) {
 // Writes pair(i) to elements 2 i and 2 i + 1.
 template <class Element, class Pair>
 void fill(Element* to, std::uint64_t size, const Pair& pair) {
-  core::parallel_for(tbb::blocked_range<std::uint64_t>(0, size / 2, 1 << 14), [&](const tbb::blocked_range<std::uint64_t>& range) {
-    for (std::uint64_t i = range.begin(); i != range.end(); ++i) {
+  core::parallel_parts(size / 2, 1 << 14, [&](std::uint64_t begin, std::uint64_t end) {
+    for (std::uint64_t i = begin; i != end; ++i) {
       const auto [a, b] = pair(i);
       to[2 * i] = element_of<Element>(a);
       to[2 * i + 1] = element_of<Element>(b);
@@ -88,8 +86,8 @@ void fill(Element* to, std::uint64_t size, const Pair& pair) {
 template <std::integral Element>
 void fill(DataKind kind, std::uint64_t seed, Element* to, std::uint64_t size) {
   const bool zeros = kind == DataKind::zeros;
-  core::parallel_for(tbb::blocked_range<std::uint64_t>(0, size, 1 << 15), [=](const tbb::blocked_range<std::uint64_t>& range) {
-    for (std::uint64_t i = range.begin(); i != range.end(); ++i) {
+  core::parallel_parts(size, 1 << 15, [=](std::uint64_t begin, std::uint64_t end) {
+    for (std::uint64_t i = begin; i != end; ++i) {
       const std::uint64_t bits = random_bits(seed, i);
       to[i] = zeros && (bits & 1) != 0 ? Element{0} : static_cast<Element>(bits >> (64 - 8 * sizeof(Element)));
     }

@@ -4,6 +4,7 @@
 
 #include "core/array/pieces.hpp"
 #include "core/chunks.hpp"
+#include "core/float_environment.hpp"
 #include "core/progress.hpp"
 #include "core/visit.hpp"
 #include "device/memory/run.hpp"

@@ -92,9 +92,10 @@ class Selection {
     }
   }
 
+  using OfPart = core::FunctionRef<void(std::uint32_t, View)>;
+
   // Calls body(task, part) in parallel for parts of a piece.
-  template <class Body>
-  static void for_parts(const Piece& piece, std::uint32_t threads, const Body& body) {
+  static void for_parts(const Piece& piece, std::uint32_t threads, OfPart body) {
     if (piece.terms == nullptr) {
       core::for_chunks(piece.size(), threads, core::chunk_size(piece.bytes(), size_of(piece.type()), threads),
                        [&](std::uint32_t task, std::uint64_t first, std::uint64_t count) { body(task, piece.view.part(first, count)); });
@@ -108,8 +109,7 @@ class Selection {
   }
 
   // The same by all threads, after make_tasks(their number).
-  template <class Tasks, class Body>
-  void in_parallel(const Piece& piece, const Tasks& make_tasks, const Body& body) const {
+  void in_parallel(const Piece& piece, core::FunctionRef<void(std::uint32_t)> make_tasks, OfPart body) const {
     const std::uint32_t threads = core::thread_count(piece.bytes(), threads_);
     make_tasks(threads);
     for_parts(piece, threads, body);

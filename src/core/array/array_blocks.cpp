@@ -99,12 +99,14 @@ std::optional<View> single_view(const Array& array, Order order) {
   std::int64_t first = 0;
   const std::vector<Axis> axes = simplified_axes(array, order, first);
   if (axes.size() > 1) return std::nullopt;
-  return View(static_cast<const std::byte*>(array.data()) + first, array.size(), array.type(), axes.empty() ? element : axes.front().stride);
+  return View(static_cast<const std::byte*>(array.data()) + first, array.size(), array.type(),
+              axes.empty() ? element : axes.front().stride);
 }
 
 View require_single_view(const Array& array, Order order, std::string_view what) {
   const std::optional<View> view = array.on_device() ? std::nullopt : single_view(array, order);
-  if (!view) throw Error(ErrorKind::usage, fmt::format("{} takes an array in host memory whose elements are one run with one stride", what));
+  if (!view)
+    throw Error(ErrorKind::usage, fmt::format("{} takes an array in host memory whose elements are one run with one stride", what));
   return *view;
 }
 
@@ -158,7 +160,7 @@ void ArrayBlocks::gather(const std::byte* from, std::uint64_t steps) {
   const std::uint64_t across = (last.extent + columns - 1) / columns, down = (rows + rows_together - 1) / rows_together;
   visit(type_, [&](auto element) {
     using Element = decltype(element);
-    parallel_for(std::uint64_t{0}, across * down, [&](std::uint64_t tile) {
+    parallel_for(across * down, [&](std::uint64_t tile) {
       const std::uint64_t first_row = tile / across * rows_together, end_row = std::min(first_row + rows_together, rows);
       const std::uint64_t first = tile % across * columns, count = std::min(columns, last.extent - first);
       Odometer at(wheels, first_row);
@@ -168,6 +170,12 @@ void ArrayBlocks::gather(const std::byte* from, std::uint64_t steps) {
       }
     });
   });
+}
+
+void for_blocks(const Array& array, Order order, FunctionRef<void(View)> body) {
+  if (const std::optional<View> view = single_view(array, order)) return body(*view);
+  ArrayBlocks blocks(array, order);
+  while (const std::optional<View> block = blocks.next()) body(*block);
 }
 
 }  // namespace samesum::core

@@ -1,6 +1,7 @@
 // The elements of an array in host memory with any axes, as runs that loops can process.
 #pragma once
 
+#include "core/function_ref.hpp"
 #include "core/view.hpp"
 
 #include <samesum/array.hpp>
@@ -68,11 +69,6 @@ class ArrayBlocks {
 };
 
 /// Calls body(View) with all elements of `array`, in order: at least once, with an empty view if there are none.
-template <class Body>
-void for_blocks(const Array& array, Order order, const Body& body) {
-  if (const std::optional<View> view = single_view(array, order)) return body(*view);
-  ArrayBlocks blocks(array, order);
-  while (const std::optional<View> block = blocks.next()) body(*block);
-}
+void for_blocks(const Array& array, Order order, FunctionRef<void(View)> body);
 
 }  // namespace samesum::core

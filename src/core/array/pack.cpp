@@ -26,7 +26,7 @@ View pack_here(View data, std::byte* to) {
 View pack(View data, std::byte* to) {
   constexpr std::uint64_t kBlock = std::uint64_t{1} << 16;
   if (data.size() <= kBlock) return pack_here(data, to);
-  parallel_for(std::uint64_t{0}, (data.size() + kBlock - 1) / kBlock, [&](std::uint64_t block) {
+  parallel_for((data.size() + kBlock - 1) / kBlock, [&](std::uint64_t block) {
     const std::uint64_t first = block * kBlock;
     pack_here(data.part(first, std::min(kBlock, data.size() - first)), to + first * size_of(data.type()));
   });

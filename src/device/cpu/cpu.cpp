@@ -1,10 +1,10 @@
 #include "device/cpu/cpu.hpp"
+#include "core/parallel.hpp"
 
 #include <samesum/error.hpp>
 
 #include <fmt/format.h>
 #include <sys/mman.h>
-#include <tbb/info.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -36,7 +36,7 @@ DeviceInfo describe() {
   info.name = processor_name();
   info.platform = "host";
   info.is_cpu = true;
-  info.compute_units = static_cast<std::uint32_t>(tbb::info::default_concurrency());
+  info.compute_units = core::all_cores();
   info.memory_bytes = static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
   info.max_allocation_bytes = info.memory_bytes;
   for (const Capability of_kernels : {Capability::kernels, Capability::subgroups})

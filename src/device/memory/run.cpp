@@ -164,4 +164,40 @@ Place place_in(const Buffer& to, std::uint64_t offset, std::string_view record, 
   return {to.state().memory, offset};
 }
 
+void for_runs(const Array& data, core::Order order, core::FunctionRef<void(const Run&)> body, bool with_rows) {
+  if (const std::optional<Run> run = with_rows ? run_of_rows(data, order) : single_run(data, order)) return body(*run);
+  Gather gather(data, order);
+  const std::uint64_t most = Gather::most(data.type());
+  for (std::uint64_t first = 0; first < data.size(); first += most) body(gather.part(first, std::min(most, data.size() - first)));
+}
+
+void for_runs_of_both(const Array& a, const Array& b, core::FunctionRef<void(const Run&, const Run&)> body) {
+  std::optional<Run> one = run_of_rows(a, core::Order::index), other = run_of_rows(b, core::Order::index);
+  if (one && other && have_like_rows(*one, *other)) return body(*one, *other);
+  if (one && one->rows() > 1) one.reset();
+  if (other && other->rows() > 1) other.reset();
+  std::optional<Gather> a_parts, b_parts;
+  if (!one) a_parts.emplace(a, core::Order::index);
+  if (!other) b_parts.emplace(b, core::Order::index);
+  const std::uint64_t most = Gather::most(a.type());
+  for (std::uint64_t first = 0; first < a.size(); first += most) {
+    const std::uint64_t count = std::min(most, a.size() - first);
+    body(one ? one->part(first, count) : a_parts->part(first, count), other ? other->part(first, count) : b_parts->part(first, count));
+  }
+}
+
+void for_host_blocks(const Array& data, core::Order order, core::FunctionRef<void(View)> body) {
+  if (!data.on_device()) return core::for_blocks(data, order, body);
+  const samesum::Device& device = data.buffer().device();
+  if (!device.info().has(Capability::kernels)) return core::for_blocks(on_host(data), order, body);
+  std::vector<std::byte> bytes;
+  for_runs(data, order, [&](const Run& run) {
+    const std::uint64_t apart = static_cast<std::uint64_t>(run.stride < 0 ? -run.stride : run.stride);
+    const std::uint64_t most = std::max<std::uint64_t>((std::uint64_t{1} << 24) / std::max<std::uint64_t>(apart, 1), 1);
+    for (std::uint64_t first = 0; first == 0 || first < run.count; first += most) {
+      body(read_run(device, run.part(first, std::min(most, run.count - first)), data.type(), bytes));
+    }
+  });
+}
+
 }  // namespace samesum::device

@@ -27,12 +27,14 @@ OPERATION1(PopcountI64, long, long, popcount_u64(static_cast<ulong>(a)))
 OPERATION1(ClzI64, long, long, clz_u64(static_cast<ulong>(a)))
 CHECKED1(AbsI64, long, long, abs_i64)
 struct NegateI64 {
+  static constexpr bool kFails = true;
   using Result = long;
   static long of(long a, uint* error) { return subtract_i64(0, a, error); }
 };
 CHECKED2(AddI64, long, long, add_i64)
 CHECKED2(SubtractI64, long, long, subtract_i64)
 struct MultiplyI64 {  // as multiply_i64, in fewer instructions
+  static constexpr bool kFails = true;
   using Result = long;
   static long of(long a, long b, uint* error) {
     long product = 0;
@@ -110,12 +112,14 @@ OPERATION1(PopcountU64, long, ulong, popcount_u64(a))
 OPERATION1(ClzU64, long, ulong, clz_u64(a))
 OPERATION2(GcdU64, ulong, ulong, gcd_u64(a, b))
 struct NegateU64 {
+  static constexpr bool kFails = true;
   using Result = ulong;
   static ulong of(ulong a, uint* error) { return subtract_u64(0, a, error); }
 };
 CHECKED2(AddU64, ulong, ulong, add_u64)
 CHECKED2(SubtractU64, ulong, ulong, subtract_u64)
 struct MultiplyU64 {
+  static constexpr bool kFails = true;
   using Result = ulong;
   static ulong of(ulong a, ulong b, uint* error) {
     ulong product = 0;

@@ -41,42 +41,49 @@ using flag = std::uint8_t;
 // An operation as a type: OPERATION(name, of one to three operands a, b, c of type A, result of type R, expression).
 #define OPERATION1(name, R, A, expression)                         \
   struct name {                                                    \
+    static constexpr bool kFails = false;                          \
     using Result = R;                                              \
     static R of(A a, uint*) { return static_cast<R>(expression); } \
   };
 #define OPERATION2(name, R, A, expression)                              \
   struct name {                                                         \
+    static constexpr bool kFails = false;                               \
     using Result = R;                                                   \
     static R of(A a, A b, uint*) { return static_cast<R>(expression); } \
   };
 #define OPERATION3(name, R, A, expression)                                   \
   struct name {                                                              \
+    static constexpr bool kFails = false;                                    \
     using Result = R;                                                        \
     static R of(A a, A b, A c, uint*) { return static_cast<R>(expression); } \
   };
 #define CHECKED1(name, R, A, call)                           \
   struct name {                                              \
+    static constexpr bool kFails = true;                     \
     using Result = R;                                        \
     static R of(A a, uint* error) { return call(a, error); } \
   };
 #define CHECKED2(name, R, A, call)                                   \
   struct name {                                                      \
+    static constexpr bool kFails = true;                             \
     using Result = R;                                                \
     static R of(A a, A b, uint* error) { return call(a, b, error); } \
   };
 #define CHECKED3(name, R, A, call)                                           \
   struct name {                                                              \
+    static constexpr bool kFails = true;                                     \
     using Result = R;                                                        \
     static R of(A a, A b, A c, uint* error) { return call(a, b, c, error); } \
   };
 
-// Results may overwrite operands, also in loops of vectors: each number depends on those of its own position alone.
+// Only operations that may fail have a loop that notes it for each position. Results may overwrite operands, also in loops of vectors: each
+// number depends on those of its own position alone.
 template <class F, class A>
 void loop1(const void* const* from, void* to, std::size_t count, std::uint32_t& faults, std::uint8_t* each) {
   const A* const a = static_cast<const A*>(from[0]);
   auto* const r = static_cast<typename F::Result*>(to);
   uint any = 0;
-  if (each == nullptr) {
+  if (!F::kFails || each == nullptr) {
 #pragma GCC ivdep
     for (std::size_t k = 0; k < count; ++k) {
       uint error = 0;
@@ -100,7 +107,7 @@ void loop2(const void* const* from, void* to, std::size_t count, std::uint32_t& 
   const A* const b = static_cast<const A*>(from[1]);
   auto* const r = static_cast<typename F::Result*>(to);
   uint any = 0;
-  if (each == nullptr) {
+  if (!F::kFails || each == nullptr) {
 #pragma GCC ivdep
     for (std::size_t k = 0; k < count; ++k) {
       uint error = 0;
@@ -129,7 +136,7 @@ void loop3(const void* const* from, void* to, std::size_t count, std::uint32_t& 
   for (std::size_t k = 0; k < count; ++k) {
     uint error = 0;
     r[k] = F::of(a[k], b[k], c[k], &error);
-    if (each != nullptr) each[k] = static_cast<std::uint8_t>(error);
+    if (F::kFails && each != nullptr) each[k] = static_cast<std::uint8_t>(error);
     any |= error;
   }
   faults |= any;

@@ -165,6 +165,7 @@ struct Comparisons {
 
 template <class A, class R>
 struct Convert {
+  static constexpr bool kFails = false;
   using Result = R;
   static R of(A a, uint*) { return static_cast<R>(a); }
 };

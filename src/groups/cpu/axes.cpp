@@ -8,6 +8,7 @@
 #include <hwy/cache_control.h>
 
 #include <algorithm>
+#include <memory>
 #include <mutex>
 #include <type_traits>
 #include <vector>
@@ -17,7 +18,20 @@ namespace {
 
 constexpr std::uint64_t kNumbersAtOnce = std::uint64_t{1} << 16, kRowsAtOnce = 64;
 
-template <class Sums>
+// States of `size` neighbouring results.
+std::unique_ptr<LaneStates> lane_states(const AxisWork& work, std::size_t size) {
+  if (work.what == AxisReduction::count_nonzero) return std::make_unique<LaneCounts>(work, size);
+  return core::visit(work.type, [&](auto element) -> std::unique_ptr<LaneStates> {
+    using Element = decltype(element);
+    if (!work.has_numbers() && !work.has_squares()) return std::make_unique<LaneExtremes<Element>>(work, size);
+    if constexpr (std::is_integral_v<Element>) {
+      return std::make_unique<IntegerMoments<Element>>(work, size);
+    } else {
+      return std::make_unique<FloatMoments>(work, size);
+    }
+  });
+}
+
 class Reducer {
  public:
   Reducer(const AxisProblem& problem, const AxisWork& work, std::uint32_t threads, void* results)
@@ -29,12 +43,13 @@ class Reducer {
         lanes_(problem.kept.back()),
         steps_(problem.reduced.empty() ? core::Axis{1, 0} : problem.reduced.back()),
         threads_(core::thread_count(problem.data.bytes(), threads)) {
+    const std::unique_ptr<LaneStates> any = lane_states(work, 0);
     // Short runs are taken of many results at once too: vectors of them are filled with one element of each.
     const auto size = [](std::int64_t stride) { return stride < 0 ? -stride : stride; };
     const bool neighbours = size(lanes_.stride) < size(steps_.stride);
-    by_rows_ = neighbours || (steps_.extent < Sums::short_run(work) && lanes_.extent >= kLanesApart);
+    by_rows_ = neighbours || (steps_.extent < any->short_run() && lanes_.extent >= kLanesApart);
     most_lanes_ = neighbours ? kLanes : kLanesApart;
-    direct_ = problem.reduced.size() <= 1 && Sums::takes(work, problem.each, lanes_, steps_) &&
+    direct_ = problem.reduced.size() <= 1 && any->takes(problem.each, lanes_, steps_) &&
               reinterpret_cast<std::uintptr_t>(results) % sizeof(double) == 0;
   }
 
@@ -54,36 +69,43 @@ class Reducer {
     const std::uint64_t wanted = threads_ == 1 ? 1 : (8 * threads_ + outer * blocks - 1) / (outer * blocks);
     const std::uint64_t cuts = std::clamp<std::uint64_t>(wanted, 1, std::max<std::uint64_t>(cut.extent / 64, 1));
     if (cuts == 1) {
-      std::vector<Sums> sums(threads_, Sums(work_, block));
+      const States sums = states(threads_, block);
       const std::uint64_t chunk =
           std::max<std::uint64_t>(1, (std::uint64_t{1} << 18) / (block * problem_.each * size_of(problem_.data.type()) + 1));
       core::for_chunks(outer * blocks, threads_, chunk, [&](std::uint32_t task, std::uint64_t first, std::uint64_t count) {
         for (std::uint64_t i = first; i < first + count; ++i) {
           const std::uint64_t begin = begin_of(i % blocks), lanes = begin_of(i % blocks + 1) - begin;
-          sums[task].clear(lanes);
-          add(sums[task], i / blocks, begin, lanes, 0, cut.extent);
-          finish(sums[task], i / blocks * inner + begin, lanes);
+          sums[task]->clear(lanes);
+          add(*sums[task], i / blocks, begin, lanes, 0, cut.extent);
+          finish(*sums[task], i / blocks * inner + begin, lanes);
         }
       });
     } else {
-      std::vector<Sums> sums(outer * blocks * cuts, Sums(work_, block));
+      const States sums = states(outer * blocks * cuts, block);
       core::for_chunks(sums.size(), threads_, 1, [&](std::uint32_t, std::uint64_t first, std::uint64_t count) {
         for (std::uint64_t i = first; i < first + count; ++i) {
           const std::uint64_t of = i / cuts, begin = begin_of(of % blocks), part = i % cuts;
           const std::uint64_t from = cut.extent * part / cuts, until = cut.extent * (part + 1) / cuts;
-          add(sums[i], of / blocks, begin, begin_of(of % blocks + 1) - begin, from, until - from);
+          add(*sums[i], of / blocks, begin, begin_of(of % blocks + 1) - begin, from, until - from);
         }
       });
       for (std::uint64_t of = 0; of < outer * blocks; ++of) {
         const std::uint64_t begin = begin_of(of % blocks), lanes = begin_of(of % blocks + 1) - begin;
-        for (std::uint64_t part = 1; part < cuts; ++part) sums[of * cuts].merge(sums[of * cuts + part], lanes);
-        finish(sums[of * cuts], of / blocks * inner + begin, lanes);
+        for (std::uint64_t part = 1; part < cuts; ++part) sums[of * cuts]->merge(*sums[of * cuts + part], lanes);
+        finish(*sums[of * cuts], of / blocks * inner + begin, lanes);
       }
     }
     return sorted_remaining();
   }
 
  private:
+  using States = std::vector<std::unique_ptr<LaneStates>>;
+
+  States states(std::uint64_t count, std::size_t size) const {
+    States states(count);
+    for (auto& each : states) each = lane_states(work_, size);
+    return states;
+  }
   std::vector<std::uint64_t> sorted_remaining() {
     std::ranges::sort(remaining_);
     return std::move(remaining_);
@@ -106,26 +128,26 @@ class Reducer {
     // The first block is shorter, so that others begin with a line, which is needed to write past the caches.
     const std::uint64_t before = reinterpret_cast<std::uintptr_t>(results_) / sizeof(double) % kLine;
     const std::uint64_t blocks = (inner + before + block - 1) / block;
-    std::vector<Sums> sums(threads_, Sums(work_, std::min<std::uint64_t>(block, most_lanes_)));
+    const States sums = states(threads_, std::min<std::uint64_t>(block, most_lanes_));
     const std::uint64_t chunk = std::max<std::uint64_t>(1, (std::uint64_t{1} << 18) / (std::min(block, inner) * (each * bytes + 8)));
     core::for_chunks(problem_.results / inner * blocks, threads_, chunk, [&](std::uint32_t task, std::uint64_t first, std::uint64_t count) {
       for (std::uint64_t i = first; i < first + count; ++i) {
         const std::uint64_t outer = i / blocks, end = std::min((i % blocks + 1) * block - before, inner);
         const std::uint64_t begin = i % blocks == 0 ? 0 : i % blocks * block - before, lanes = end - begin, at = outer * inner + begin;
         const FewElements elements{base_ + problem_.offset_of(at), bytes == 8, columns, each, steps_.stride, lanes, lanes_.stride};
-        if (sums[task].results(elements, stream, results_ + 8 * at)) continue;
+        if (sums[task]->results(elements, stream, results_ + 8 * at)) continue;
         for (std::uint64_t lane = 0; lane < lanes; lane += most_lanes_) {
           const std::uint64_t some = std::min(most_lanes_, lanes - lane);
-          sums[task].clear(some);
-          add(sums[task], outer, begin + lane, some, 0, each);
-          finish(sums[task], at + lane, some);
+          sums[task]->clear(some);
+          add(*sums[task], outer, begin + lane, some, 0, each);
+          finish(*sums[task], at + lane, some);
         }
       }
       if (stream) hwy::FlushStream();
     });
   }
   // Adds the elements of results begin, begin + 1, … along the last kept axis, of these `count` indices of the outermost reduced one.
-  void add(Sums& sums, std::uint64_t outer, std::uint64_t begin, std::uint64_t lanes, std::uint64_t from, std::uint64_t count) const {
+  void add(LaneStates& sums, std::uint64_t outer, std::uint64_t begin, std::uint64_t lanes, std::uint64_t from, std::uint64_t count) const {
     const std::byte* const base = base_ + problem_.offset_of(outer * lanes_.extent + begin);
     const std::size_t axes = problem_.reduced.size();
     if (axes <= 1) return add_steps(sums, base + static_cast<std::int64_t>(from) * steps_.stride, lanes, count, from);
@@ -142,13 +164,8 @@ class Reducer {
       while (++index[axis] == problem_.reduced[axis].extent && axis != 0) index[axis--] = 0;
     }
   }
-  void add_steps(Sums& sums, const std::byte* at, std::uint64_t lanes, std::uint64_t count, std::uint64_t position) const {
-    if (!by_rows_) {
-      for (std::uint64_t lane = 0; lane < lanes; ++lane) {
-        sums.add_run({at + static_cast<std::int64_t>(lane) * lanes_.stride, count, steps_.stride, 1, 0}, position, lane);
-      }
-      return;
-    }
+  void add_steps(LaneStates& sums, const std::byte* at, std::uint64_t lanes, std::uint64_t count, std::uint64_t position) const {
+    if (!by_rows_) return sums.add_runs({at, count, steps_.stride, lanes, lanes_.stride}, position);
     const std::uint64_t at_once = std::max(kNumbersAtOnce / lanes, kRowsAtOnce);
     for (std::uint64_t step = 0; step < count; step += at_once) {
       sums.add_rows(
@@ -156,13 +173,12 @@ class Reducer {
           position + step);
     }
   }
-  void finish(Sums& sums, std::uint64_t first, std::uint64_t lanes) {
-    if (sums.finish_all(lanes, problem_.each, results_ + result_bytes_ * first)) return;
-    for (std::uint64_t lane = 0; lane < lanes; ++lane) {
-      if (sums.finish(lane, problem_.each, results_ + result_bytes_ * (first + lane))) continue;
-      const std::lock_guard lock(mutex_);
-      remaining_.push_back(first + lane);
-    }
+  void finish(LaneStates& sums, std::uint64_t first, std::uint64_t lanes) {
+    std::vector<std::size_t> undecided;
+    sums.finish(lanes, problem_.each, results_ + result_bytes_ * first, result_bytes_, undecided);
+    if (undecided.empty()) return;
+    const std::lock_guard lock(mutex_);
+    for (const std::size_t lane : undecided) remaining_.push_back(first + lane);
   }
 
   const AxisProblem& problem_;
@@ -188,17 +204,7 @@ bool reduces_on_cpu(AxisReduction what, DType type, std::uint64_t each) noexcept
 
 std::vector<std::uint64_t> reduce_cpu(const AxisProblem& problem, AxisReduction what, NanPolicy nan, std::uint32_t threads, void* results) {
   const AxisWork work{what, problem.data.type(), nan == NanPolicy::skip};
-  const auto run = [&]<class Sums>(std::type_identity<Sums>) { return Reducer<Sums>(problem, work, threads, results).run(); };
-  if (what == AxisReduction::count_nonzero) return run(std::type_identity<LaneCounts>());
-  return core::visit(work.type, [&](auto element) {
-    using Element = decltype(element);
-    if (!work.has_numbers() && !work.has_squares()) return run(std::type_identity<LaneExtremes<Element>>());
-    if constexpr (std::is_integral_v<Element>) {
-      return run(std::type_identity<IntegerMoments<Element>>());
-    } else {
-      return run(std::type_identity<FloatMoments>());
-    }
-  });
+  return Reducer(problem, work, threads, results).run();
 }
 
 }  // namespace samesum::groups

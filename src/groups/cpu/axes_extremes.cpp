@@ -69,32 +69,40 @@ struct Order<double> {
   static constexpr std::int64_t kInfinity = 0x7ff0000000000000;
 };
 
-template <class Element, bool kLeast, bool kSkip>
-HWY_INLINE OrderKey<Element> key_at(const std::byte* at) {
+// How keys are made: for least elements they are complemented, and NaNs have the greatest or, if they are left out, the least.
+template <class Element>
+struct Keys {
   using Key = OrderKey<Element>;
-  const Key bits = bits_at<Element>(at);
-  if constexpr (!kIsFloat<Element>) {
-    return kLeast ? static_cast<Key>(~bits) : bits;
-  } else {
-    constexpr Key kMost = std::numeric_limits<Key>::max(), kNan = kSkip ? std::numeric_limits<Key>::min() : kMost;
-    const Key key = static_cast<Key>(bits ^ ((bits >> (8 * sizeof(Key) - 1)) & kMost)), own = kLeast ? static_cast<Key>(~key) : key;
-    return (bits & kMost) > Order<Element>::kInfinity ? kNan : own;
+  static constexpr Key kMost = std::numeric_limits<Key>::max();
+
+  explicit Keys(const Comparison& what) : flips(what.least ? -1 : 0), nan(what.skip ? std::numeric_limits<Key>::min() : kMost) {}
+
+  HWY_INLINE Key at(const std::byte* at) const {
+    const Key bits = bits_at<Element>(at);
+    if constexpr (!kIsFloat<Element>) {
+      return static_cast<Key>(bits ^ flips);
+    } else {
+      const Key key = static_cast<Key>(bits ^ ((bits >> (8 * sizeof(Key) - 1)) & kMost) ^ flips);
+      return (bits & kMost) > Order<Element>::kInfinity ? nan : key;
+    }
   }
-}
+
+  Key flips, nan;
+};
 
 // One element of each lane, which are neighbours in memory.
-template <class Element, bool kLeast, bool kSkip>
-void add_row(const std::byte* from, std::size_t lanes, OrderKey<Element>* HWY_RESTRICT keys) {
+template <class Element>
+void add_row(Keys<Element> of, const std::byte* from, std::size_t lanes, OrderKey<Element>* HWY_RESTRICT keys) {
   for (std::size_t i = 0; i < lanes; ++i) {
-    const auto key = key_at<Element, kLeast, kSkip>(from + i * sizeof(Element));
+    const auto key = of.at(from + i * sizeof(Element));
     keys[i] = key > keys[i] ? key : keys[i];
   }
 }
-template <class Element, bool kLeast, bool kSkip>
-void add_row(const std::byte* from, std::size_t lanes, OrderIndex<Element> index, OrderKey<Element>* HWY_RESTRICT keys,
+template <class Element>
+void add_row(Keys<Element> of, const std::byte* from, std::size_t lanes, OrderIndex<Element> index, OrderKey<Element>* HWY_RESTRICT keys,
              OrderIndex<Element>* HWY_RESTRICT indices) {
   for (std::size_t i = 0; i < lanes; ++i) {
-    const auto key = key_at<Element, kLeast, kSkip>(from + i * sizeof(Element));
+    const auto key = of.at(from + i * sizeof(Element));
     const bool greater = key > keys[i];
     indices[i] = greater ? index : indices[i];
     keys[i] = greater ? key : keys[i];
@@ -102,35 +110,36 @@ void add_row(const std::byte* from, std::size_t lanes, OrderIndex<Element> index
 }
 
 // The greatest key of a run: of some lanes at once, so that there are vectors of them.
-template <class Element, bool kLeast, bool kSkip>
-OrderKey<Element> greatest_of(const std::byte* from, std::uint64_t count) {
+template <class Element>
+OrderKey<Element> greatest_of(Keys<Element> of, const std::byte* from, std::uint64_t count) {
   constexpr std::size_t kTogether = 256 / sizeof(OrderKey<Element>);
   auto greatest = std::numeric_limits<OrderKey<Element>>::min();
   std::uint64_t i = 0;
   if (count >= 2 * kTogether) {
     OrderKey<Element> keys[kTogether];
     std::fill_n(keys, kTogether, greatest);
-    for (; i + kTogether <= count; i += kTogether) add_row<Element, kLeast, kSkip>(from + i * sizeof(Element), kTogether, keys);
+    for (; i + kTogether <= count; i += kTogether) add_row<Element>(of, from + i * sizeof(Element), kTogether, keys);
     for (const auto key : keys) greatest = key > greatest ? key : greatest;
   }
   for (; i < count; ++i) {
-    const auto key = key_at<Element, kLeast, kSkip>(from + i * sizeof(Element));
+    const auto key = of.at(from + i * sizeof(Element));
     greatest = key > greatest ? key : greatest;
   }
   return greatest;
 }
 
-template <class Element, bool kLeast, bool kSkip>
-void add(const LaneElements& of, std::uint64_t first, void* to, void* indices_to) {
+template <class Element>
+void add(const Comparison& what, const LaneElements& of, std::uint64_t first, void* to, void* indices_to) {
+  const Keys<Element> keys_of(what);
   auto* const keys = static_cast<OrderKey<Element>*>(to);
   auto* const indices = static_cast<OrderIndex<Element>*>(indices_to);
   if (of.lane_stride == sizeof(Element)) {
     for (std::uint64_t step = 0; step < of.steps; ++step) {
       const std::byte* const row = of.from + static_cast<std::int64_t>(step) * of.apart;
       if (indices == nullptr) {
-        add_row<Element, kLeast, kSkip>(row, of.lanes, keys);
+        add_row<Element>(keys_of, row, of.lanes, keys);
       } else {
-        add_row<Element, kLeast, kSkip>(row, of.lanes, static_cast<OrderIndex<Element>>(first + step), keys, indices);
+        add_row<Element>(keys_of, row, of.lanes, static_cast<OrderIndex<Element>>(first + step), keys, indices);
       }
     }
     return;
@@ -141,18 +150,18 @@ void add(const LaneElements& of, std::uint64_t first, void* to, void* indices_to
       constexpr std::uint64_t kBlock = 2048;  // is looked at again while it is in the first-level cache
       for (std::uint64_t begin = 0; begin < of.steps; begin += kBlock) {
         const std::byte* const block = run + begin * sizeof(Element);
-        const auto greatest = greatest_of<Element, kLeast, kSkip>(block, std::min(kBlock, of.steps - begin));
+        const auto greatest = greatest_of<Element>(keys_of, block, std::min(kBlock, of.steps - begin));
         if (greatest <= keys[lane]) continue;
         keys[lane] = greatest;
         if (indices == nullptr) continue;
         std::uint64_t i = 0;
-        while (key_at<Element, kLeast, kSkip>(block + i * sizeof(Element)) != greatest) ++i;
+        while (keys_of.at(block + i * sizeof(Element)) != greatest) ++i;
         indices[lane] = static_cast<OrderIndex<Element>>(first + begin + i);
       }
       continue;
     }
     for (std::uint64_t step = 0; step < of.steps; ++step) {
-      const auto key = key_at<Element, kLeast, kSkip>(run + static_cast<std::int64_t>(step) * of.apart);
+      const auto key = keys_of.at(run + static_cast<std::int64_t>(step) * of.apart);
       if (key <= keys[lane]) continue;
       keys[lane] = key;
       if (indices != nullptr) indices[lane] = static_cast<OrderIndex<Element>>(first + step);
@@ -160,8 +169,9 @@ void add(const LaneElements& of, std::uint64_t first, void* to, void* indices_to
   }
 }
 
-template <class Element, bool kSkip>
-HWY_INLINE OrderKey<Element> nonzero_at(const std::byte* at) {
+// Whether an element is neither zero nor, of floats, above `most` in magnitude: infinity, or a NaN.
+template <class Element>
+HWY_INLINE OrderKey<Element> nonzero_at(const std::byte* at, OrderKey<Element> most) {
   using Key = OrderKey<Element>;
   if constexpr (!kIsFloat<Element>) {
     Element element;
@@ -169,17 +179,18 @@ HWY_INLINE OrderKey<Element> nonzero_at(const std::byte* at) {
     return element != 0;
   } else {
     const Key magnitude = bits_at<Element>(at) & std::numeric_limits<Key>::max();
-    return static_cast<Key>(magnitude != 0 && !(kSkip && magnitude > Order<Element>::kInfinity));
+    return static_cast<Key>(magnitude != 0 && magnitude <= most);
   }
 }
 
-template <class Element, bool kSkip>
-void count(const LaneElements& of, std::uint64_t* HWY_RESTRICT counts) {
+template <class Element>
+void count(bool skip, const LaneElements& of, std::uint64_t* HWY_RESTRICT counts) {
+  const OrderKey<Element> most = skip ? Order<Element>::kInfinity : std::numeric_limits<OrderKey<Element>>::max();
   if (of.lane_stride == sizeof(Element)) {
     for (std::uint64_t step = 0; step < of.steps; ++step) {
       const std::byte* const row = of.from + static_cast<std::int64_t>(step) * of.apart;
       for (std::size_t i = 0; i < of.lanes; ++i) {
-        counts[i] += static_cast<std::uint64_t>(nonzero_at<Element, kSkip>(row + i * sizeof(Element)));
+        counts[i] += static_cast<std::uint64_t>(nonzero_at<Element>(row + i * sizeof(Element), most));
       }
     }
     return;
@@ -192,12 +203,12 @@ void count(const LaneElements& of, std::uint64_t* HWY_RESTRICT counts) {
       for (std::uint64_t begin = 0; begin < of.steps; begin += kBlock) {
         const std::uint64_t end = std::min(begin + kBlock, of.steps);
         OrderKey<Element> some = 0;
-        for (std::uint64_t i = begin; i < end; ++i) some += nonzero_at<Element, kSkip>(run + i * sizeof(Element));
+        for (std::uint64_t i = begin; i < end; ++i) some += nonzero_at<Element>(run + i * sizeof(Element), most);
         found += static_cast<std::uint64_t>(some);
       }
     } else {
       for (std::uint64_t step = 0; step < of.steps; ++step) {
-        found += static_cast<std::uint64_t>(nonzero_at<Element, kSkip>(run + static_cast<std::int64_t>(step) * of.apart));
+        found += static_cast<std::uint64_t>(nonzero_at<Element>(run + static_cast<std::int64_t>(step) * of.apart, most));
       }
     }
     counts[lane] += found;
@@ -206,20 +217,10 @@ void count(const LaneElements& of, std::uint64_t* HWY_RESTRICT counts) {
 
 // The dispatch is by instruction set first, so the type is told by a value.
 void extremes_of(const Comparison& what, const LaneElements& elements, std::uint64_t first, void* keys, void* indices) {
-  core::visit(what.type, [&](auto element) {
-    using Element = decltype(element);
-    const bool skip = what.skip && kIsFloat<Element>;
-    const auto add_to = what.least ? skip ? add<Element, true, kIsFloat<Element>> : add<Element, true, false>
-                        : skip ? add<Element, false, kIsFloat<Element>>
-                                   : add<Element, false, false>;
-    add_to(elements, first, keys, indices);
-  });
+  core::visit(what.type, [&](auto element) { add<decltype(element)>(what, elements, first, keys, indices); });
 }
 void nonzeros_of(DType type, bool skip, const LaneElements& elements, std::uint64_t* counts) {
-  core::visit(type, [&](auto element) {
-    using Element = decltype(element);
-    skip ? count<Element, kIsFloat<Element>>(elements, counts) : count<Element, false>(elements, counts);
-  });
+  core::visit(type, [&](auto element) { count<decltype(element)>(skip, elements, counts); });
 }
 
 }  // namespace extremes

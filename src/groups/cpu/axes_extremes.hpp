@@ -2,7 +2,8 @@
 #pragma once
 
 #include "core/visit.hpp"
-#include "groups/cpu/axes_moments.hpp"
+#include "groups/axes_work.hpp"
+#include "groups/cpu/axes_lanes.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -33,16 +34,8 @@ void add_extremes(const Comparison& what, const LaneElements& elements, std::uin
 /// Adds how many elements are not zeros of any sign, nor (`skip`) NaNs.
 void add_nonzeros(DType type, bool skip, const LaneElements& elements, std::uint64_t* counts);
 
-// Results that are neither sums nor rounded.
-struct WithoutRounding {
-  static bool takes(const AxisWork&, std::uint64_t, core::Axis, core::Axis) { return false; }
-  static std::uint64_t short_run(const AxisWork&) { return 0; }
-  static bool results(const FewElements&, bool, std::byte*) { return false; }
-  static bool finish_all(std::size_t, std::uint64_t, std::byte*) { return false; }
-};
-
 template <class Element>
-class LaneExtremes : public WithoutRounding {
+class LaneExtremes final : public LaneStatesOf<LaneExtremes<Element>> {
  public:
   using Key = OrderKey<Element>;
   using Index = OrderIndex<Element>;
@@ -55,23 +48,23 @@ class LaneExtremes : public WithoutRounding {
     clear(size);
   }
 
-  void add_rows(const LaneElements& elements, std::uint64_t first) { add_run(elements, first, 0); }
-  void add_run(const LaneElements& elements, std::uint64_t first, std::size_t lane) {
-    add_extremes(what_, elements, first, keys_.data() + lane, what_.indexed ? indices_.data() + lane : nullptr);
+  void add_rows(const LaneElements& elements, std::uint64_t first) override {
+    add_extremes(what_, elements, first, keys_.data(), what_.indexed ? indices_.data() : nullptr);
   }
-  void merge(const LaneExtremes& other, std::size_t lanes) {
+  void add_runs(const LaneElements& elements, std::uint64_t first) override { add_rows(elements, first); }
+  void merge_own(const LaneExtremes& other, std::size_t lanes) {
     for (std::size_t i = 0; i < lanes; ++i) {
       if (other.keys_[i] < keys_[i]) continue;
       if (what_.indexed && (other.keys_[i] > keys_[i] || other.indices_[i] < indices_[i])) indices_[i] = other.indices_[i];
       keys_[i] = other.keys_[i];
     }
   }
-  void clear(std::size_t lanes) {
+  void clear(std::size_t lanes) override {
     std::fill_n(keys_.begin(), lanes, kNone);
     if (what_.indexed) std::fill_n(indices_.begin(), lanes, std::numeric_limits<Index>::max());
   }
   // False if there is no number. `result`: an index, or an element.
-  bool finish(std::size_t lane, std::uint64_t, void* result) const {
+  bool finish_lane(std::size_t lane, std::uint64_t, void* result) const {
     const Key key = keys_[lane];
     const bool none = key == kNone;
     if (none && !is_integer(what_.type)) return false;
@@ -116,19 +109,17 @@ class LaneExtremes : public WithoutRounding {
 };
 
 // How many are not zero.
-class LaneCounts : public WithoutRounding {
+class LaneCounts final : public LaneStatesOf<LaneCounts> {
  public:
   LaneCounts(const AxisWork& work, std::size_t size) : type_(work.type), skip_(work.skip), counts_(size) {}
 
-  void add_rows(const LaneElements& elements, std::uint64_t first) { add_run(elements, first, 0); }
-  void add_run(const LaneElements& elements, std::uint64_t, std::size_t lane) {
-    add_nonzeros(type_, skip_, elements, counts_.data() + lane);
-  }
-  void merge(const LaneCounts& other, std::size_t lanes) {
+  void add_rows(const LaneElements& elements, std::uint64_t) override { add_nonzeros(type_, skip_, elements, counts_.data()); }
+  void add_runs(const LaneElements& elements, std::uint64_t first) override { add_rows(elements, first); }
+  void merge_own(const LaneCounts& other, std::size_t lanes) {
     for (std::size_t i = 0; i < lanes; ++i) counts_[i] += other.counts_[i];
   }
-  void clear(std::size_t lanes) { std::fill_n(counts_.begin(), lanes, std::uint64_t{0}); }
-  bool finish(std::size_t lane, std::uint64_t, void* result) const {
+  void clear(std::size_t lanes) override { std::fill_n(counts_.begin(), lanes, std::uint64_t{0}); }
+  bool finish_lane(std::size_t lane, std::uint64_t, void* result) const {
     std::memcpy(result, &counts_[lane], sizeof(std::uint64_t));
     return true;
   }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "groups/axes_work.hpp"
+#include "groups/cpu/axes_lanes.hpp"
 #include "groups/cpu/axes_sums.hpp"
 #include "groups/expansion.hpp"
 
@@ -16,15 +17,6 @@
 
 namespace samesum::groups {
 
-/// Elements of neighbouring results: `steps` of each, `apart` bytes from one to the next, and `lane_stride` bytes between two results'.
-struct LaneElements {
-  const std::byte* from;
-  std::uint64_t steps;
-  std::int64_t apart;
-  std::size_t lanes;
-  std::int64_t lane_stride;
-};
-
 // Whether the results of some lanes are found at once, as float64 numbers or NaNs.
 inline bool takes_vectors(std::uint64_t count, const void* results) {
   return count != 0 && count >> 53 == 0 && reinterpret_cast<std::uintptr_t>(results) % sizeof(double) == 0;
@@ -36,7 +28,7 @@ inline bool is_number(const void* result) {
 }
 
 // Of floats.
-class FloatMoments {
+class FloatMoments final : public LaneStatesOf<FloatMoments> {
  public:
   FloatMoments(const AxisWork& work, std::size_t size)
       : work_(work),
@@ -44,18 +36,15 @@ class FloatMoments {
         squares_(work.type, work.skip, work.has_squares() ? size : 0, true),
         nans_(work.skip && work.divides() ? size : 0) {}
 
-  static bool takes(const AxisWork& work, std::uint64_t each, core::Axis lanes, core::Axis steps) {
-    return !work.has_squares() && FloatSums::takes(work.type, work.skip, each, lanes, steps);
+  bool takes(std::uint64_t each, core::Axis lanes, core::Axis steps) const override {
+    return !work_.has_squares() && FloatSums::takes(work_.type, work_.skip, each, lanes, steps);
   }
-  bool results(const FewElements& of, bool stream, std::byte* to) {
+  bool results(const FewElements& of, bool stream, std::byte* to) override {
     return numbers_.results(of, work_.what == AxisReduction::mean, stream, to);
   }
-  // Shorter runs of one result's elements are added for many results at once.
-  static std::uint64_t short_run(const AxisWork& work) {
-    return work.type == DType::float64 && !work.has_squares() ? kShortRunOfDoubles : kShortRun;
-  }
+  std::uint64_t short_run() const override { return work_.type == DType::float64 && !work_.has_squares() ? kShortRunOfDoubles : kShortRun; }
 
-  void add_rows(const LaneElements& of, std::uint64_t) {
+  void add_rows(const LaneElements& of, std::uint64_t) override {
     if (!work_.has_squares()) {
       numbers_.add_rows(of.from, of.steps, of.apart, of.lanes, of.lane_stride);
     } else {
@@ -68,29 +57,32 @@ class FloatMoments {
     }
     count_nans(of, 0);
   }
-  void add_run(const LaneElements& of, std::uint64_t, std::size_t lane) {
+  void add_runs(const LaneElements& all, std::uint64_t) override {
+    for (std::size_t lane = 0; lane < all.lanes; ++lane) add_run(all.of(lane), lane);
+  }
+  void add_run(const LaneElements& of, std::size_t lane) {
     if (work_.has_numbers()) numbers_.add_run(of.from, of.steps, of.apart, lane);
     if (work_.has_squares()) squares_.add_run(of.from, of.steps, of.apart, lane);
     count_nans(of, lane);
   }
-  void merge(const FloatMoments& other, std::size_t lanes) {
+  void merge_own(const FloatMoments& other, std::size_t lanes) {
     if (work_.has_numbers()) numbers_.merge(other.numbers_, lanes);
     if (work_.has_squares()) squares_.merge(other.squares_, lanes);
     for (std::size_t i = 0; i < nans_.size() && i < lanes; ++i) nans_[i] += other.nans_[i];
   }
-  void clear(std::size_t lanes) {
+  void clear(std::size_t lanes) override {
     if (work_.has_numbers()) numbers_.clear(lanes);
     if (work_.has_squares()) squares_.clear(lanes);
     std::fill_n(nans_.begin(), std::min(lanes, nans_.size()), std::uint64_t{0});
   }
-  // The results of all lanes at once. False if some of them are left to finish().
+  // The results of all lanes at once. False if some of them are left to finish_lane().
   bool finish_all(std::size_t lanes, std::uint64_t count, std::byte* results) {
     if (work_.skip || !takes_vectors(count, results)) return false;
     const Terms sums = work_.has_numbers() ? numbers_.terms(0) : Terms{}, squares = work_.has_squares() ? squares_.terms(0) : Terms{};
     return round_moments(work_.moment(), sums, squares, lanes, static_cast<double>(count), reinterpret_cast<double*>(results));
   }
   // False if the expansions are not enough for the result.
-  bool finish(std::size_t lane, std::uint64_t count, void* result) const {
+  bool finish_lane(std::size_t lane, std::uint64_t count, void* result) const {
     if (!work_.skip && takes_vectors(count, result) && is_number(result)) return true;
     if (!nans_.empty()) count -= nans_[lane];
     if (count == 0 || count >> 53 != 0) return false;
@@ -127,7 +119,7 @@ class FloatMoments {
 
 // Of integers. Sums of up to 32 bits do not overflow 64, of less than 2^32 elements, nor do their squares' 128.
 template <class Element>
-class IntegerMoments {
+class IntegerMoments final : public LaneStatesOf<IntegerMoments<Element>> {
  public:
   __extension__ using Wide = __int128;
   __extension__ using WideSquares = unsigned __int128;
@@ -137,11 +129,9 @@ class IntegerMoments {
   IntegerMoments(const AxisWork& work, std::size_t size)
       : work_(work), sums_(work.has_numbers() ? size : 0), squares_(work.has_squares() ? size : 0) {}
 
-  static bool takes(const AxisWork&, std::uint64_t, core::Axis, core::Axis) { return false; }
-  bool results(const FewElements&, bool, std::byte*) { return false; }
-  static std::uint64_t short_run(const AxisWork&) { return kShortRun; }
+  std::uint64_t short_run() const override { return kShortRun; }
 
-  void add_rows(const LaneElements& of, std::uint64_t) {
+  void add_rows(const LaneElements& of, std::uint64_t) override {
     const std::byte* from = of.from;
     for (std::uint64_t step = 0; step < of.steps; ++step, from += of.apart) {
       if (of.lane_stride == sizeof(Element)) {
@@ -151,18 +141,21 @@ class IntegerMoments {
       }
     }
   }
-  void add_run(const LaneElements& of, std::uint64_t, std::size_t lane) {
+  void add_runs(const LaneElements& all, std::uint64_t) override {
+    for (std::size_t lane = 0; lane < all.lanes; ++lane) add_run(all.of(lane), lane);
+  }
+  void add_run(const LaneElements& of, std::size_t lane) {
     if (of.apart == sizeof(Element)) {
       add_one(of.steps, lane, [&](std::uint64_t i) { return element(of.from + i * sizeof(Element)); });
     } else {
       add_one(of.steps, lane, [&](std::uint64_t i) { return element(of.from + static_cast<std::int64_t>(i) * of.apart); });
     }
   }
-  void merge(const IntegerMoments& other, std::size_t lanes) {
+  void merge_own(const IntegerMoments& other, std::size_t lanes) {
     for (std::size_t i = 0; i < std::min(lanes, sums_.size()); ++i) sums_[i] += other.sums_[i];
     for (std::size_t i = 0; i < std::min(lanes, squares_.size()); ++i) squares_[i] += other.squares_[i];
   }
-  void clear(std::size_t lanes) {
+  void clear(std::size_t lanes) override {
     std::fill_n(sums_.begin(), std::min(lanes, sums_.size()), Sum{0});
     std::fill_n(squares_.begin(), std::min(lanes, squares_.size()), Squares{0});
   }
@@ -182,7 +175,7 @@ class IntegerMoments {
     }
     return all;
   }
-  bool finish(std::size_t lane, std::uint64_t count, void* result) const {
+  bool finish_lane(std::size_t lane, std::uint64_t count, void* result) const {
     if (may_overflow(count)) return false;
     if (work_.what == AxisReduction::sum) return finish_sum(sums_[lane], result);
     if (takes_vectors(count, result) && is_number(result)) return true;

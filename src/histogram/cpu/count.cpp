@@ -5,7 +5,6 @@
 #include "histogram/cpu/slots.hpp"
 #include "reduce/cpu/term_blocks.hpp"
 
-#include <tbb/info.h>
 
 #include <algorithm>
 #include <cmath>

@@ -1,13 +1,12 @@
 #include "ladder/ceiling/arithmetic.hpp"
 
+#include "core/parallel.hpp"
 #include "ladder/ceiling/host_kernels.hpp"
 #include "ladder/ceiling/reader.hpp"
-#include "core/parallel.hpp"
 
 #include <samesum/error.hpp>
 
 #include <fmt/format.h>
-#include <tbb/task_arena.h>
 
 #include <cmath>
 #include <memory>
@@ -49,13 +48,9 @@ Arithmetic on_host(DType type, std::uint32_t threads) {
     std::uint64_t ignored;
     [[maybe_unused]] volatile Real sink = multiply_add(kFactor<Real>, kTerm<Real>, kRounds, &ignored);
   };
-  const auto arena = std::make_shared<tbb::task_arena>(static_cast<int>(threads));
   const Timer timer = host_timer([=] {
     if (threads == 1) return work();
-    core::execute(*arena, [&] {
-      core::parallel_for(
-          0u, threads, [&](std::uint32_t) { work(); }, tbb::static_partitioner{});
-    });
+    core::parallel_tasks(threads, [&](std::uint32_t) { work(); });
   });
   return {host_label(threads), type, static_cast<double>(operations) * threads, timer, fmt::format("chains={}", kChains)};
 }

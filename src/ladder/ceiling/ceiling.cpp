@@ -3,13 +3,13 @@
 #include <samesum/error.hpp>
 
 #include "core/float_environment.hpp"
+#include "core/parallel.hpp"
 #include "ladder/ceiling/arithmetic.hpp"
 #include "ladder/ceiling/atomics.hpp"
 #include "ladder/ceiling/reader.hpp"
 #include "ladder/timing.hpp"
 
 #include <fmt/format.h>
-#include <tbb/info.h>
 #include <tbb/task_arena.h>
 
 #include <algorithm>
@@ -128,7 +128,7 @@ Statistics wake_up(std::chrono::microseconds idle, const Effort& effort) {
 }
 
 void measure_host(const DeviceInfo& info, const CeilingOptions& options, Ceiling& ceiling) {
-  const std::uint32_t all = options.threads != 0 ? options.threads : static_cast<std::uint32_t>(tbb::info::default_concurrency());
+  const std::uint32_t all = options.threads != 0 ? options.threads : core::all_cores();
   std::vector<std::uint32_t> thread_counts = {1};
   if (all > 1) thread_counts.push_back(all);
   if (options.read) {

@@ -16,7 +16,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <tbb/info.h>
 
 #include <algorithm>
 #include <array>
@@ -149,7 +148,7 @@ class HistogramLadderRun {
   }
 
   void run_host() {
-    const std::uint32_t all = options_.threads != 0 ? options_.threads : static_cast<std::uint32_t>(tbb::info::default_concurrency());
+    const std::uint32_t all = options_.threads != 0 ? options_.threads : core::all_cores();
     if (!wanted(options_.rungs, kSequential) && !wanted(options_.rungs, kCpu)) return;
     const Reader one = host_reader(ladder_, View(data_), 1, options_.effort);
     add_row(kSequential, one, [&](HistogramLadderRow&) { return host_rung([this] { return count_sequentially(); }); });
@@ -253,7 +252,7 @@ std::vector<std::uint8_t> histogram_data(std::string_view kind, std::uint64_t si
   }
   constexpr std::uint64_t kPart = 1 << 16;
   std::vector<std::uint8_t> data(size);
-  core::parallel_for(std::uint64_t{0}, (size + kPart - 1) / kPart, [&](std::uint64_t part) {
+  core::parallel_for((size + kPart - 1) / kPart, [&](std::uint64_t part) {
     for (std::uint64_t i = part * kPart; i < std::min(size, (part + 1) * kPart); ++i) data[i] = byte_of(kind, i, size, seed - 1);
   });
   return data;

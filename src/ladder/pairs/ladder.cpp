@@ -4,6 +4,7 @@
 
 #include "core/array/array_blocks.hpp"
 #include "core/float_environment.hpp"
+#include "core/parallel.hpp"
 #include "ladder/ceiling/arithmetic.hpp"
 #include "ladder/ceiling/reader.hpp"
 #include "ladder/expected.hpp"
@@ -20,7 +21,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <tbb/info.h>
 
 #include <algorithm>
 #include <cmath>
@@ -104,7 +104,7 @@ class PairsLadderRun {
 
   PairsLadder run() {
     if (!options_.kernel_source.empty()) check_kernel();
-    const std::uint32_t threads = options_.threads != 0 ? options_.threads : static_cast<std::uint32_t>(tbb::info::default_concurrency());
+    const std::uint32_t threads = options_.threads != 0 ? options_.threads : core::all_cores();
     const bool kernels = device_.info().has(Capability::kernels);
     if (!integers()) {
       add_ceiling(host_arithmetic(problem_.type, 1));

@@ -4,6 +4,7 @@
 
 #include "core/array/array_blocks.hpp"
 #include "core/float_environment.hpp"
+#include "core/parallel.hpp"
 #include "ladder/expected.hpp"
 #include "ladder/ceiling/reader.hpp"
 #include "ladder/reduce/climb.hpp"
@@ -16,7 +17,6 @@
 #include "reduce/device/collect_device.hpp"
 
 #include <fmt/format.h>
-#include <tbb/info.h>
 
 #include <algorithm>
 #include <bit>
@@ -52,7 +52,7 @@ class Run {
     bench_.type = data.type();
     bench_.size = data.size();
     if (!options.ladder.empty()) climb_.emplace(data, options);
-    threads_ = options.threads != 0 ? options.threads : static_cast<std::uint32_t>(tbb::info::default_concurrency());
+    threads_ = options.threads != 0 ? options.threads : core::all_cores();
   }
 
   ReduceBench run() {

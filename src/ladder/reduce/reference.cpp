@@ -30,7 +30,7 @@ BySign sum_by_sign(View data) {
   const auto* bytes = static_cast<const std::byte*>(data.data());
   const std::uint64_t block = std::max<std::uint64_t>(1 << 16, data.size() / 256);
   std::vector<BySign> sums(data.size() / block + 1);
-  core::parallel_for(std::size_t{0}, sums.size(), [&](std::size_t index) {
+  core::parallel_for(sums.size(), [&](std::uint64_t index) {
     const std::uint64_t end = std::min(data.size(), (index + 1) * block);
     for (std::uint64_t i = index * block; i < end; ++i) {
       Element element;

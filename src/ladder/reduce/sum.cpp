@@ -5,6 +5,7 @@
 
 #include "core/array/array_blocks.hpp"
 #include "core/float_environment.hpp"
+#include "core/parallel.hpp"
 #include "ladder/ceiling/reader.hpp"
 #include "ladder/expected.hpp"
 #include "ladder/reduce/reference.hpp"
@@ -15,7 +16,6 @@
 #include "reduce/sum_device.hpp"
 
 #include <fmt/format.h>
-#include <tbb/info.h>
 
 #include <algorithm>
 #include <bit>
@@ -158,7 +158,7 @@ class LadderRun {
   // --- the host's rungs
 
   void run_host() {
-    const std::uint32_t all = options_.threads != 0 ? options_.threads : static_cast<std::uint32_t>(tbb::info::default_concurrency());
+    const std::uint32_t all = options_.threads != 0 ? options_.threads : core::all_cores();
     const std::string exact = host_exact_rung();
     if (!wanted(options_.rungs, kSequential) && !wanted(options_.rungs, kParallel) && !wanted(options_.rungs, exact) &&
         !wanted(options_.rungs, kAccumulator)) {

@@ -11,8 +11,6 @@
 
 #include <samesum/sum.hpp>
 
-#include <tbb/info.h>
-
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -63,18 +61,12 @@ class Run {
     } else {
       partials_.resize(problem.x_count * parts_);
     }
-    const auto work = [&] {
-      core::parallel_for(std::uint64_t{0}, tasks * parts_, [&](std::uint64_t task) {
+    core::with_threads(threads, [&] {
+      core::parallel_for(tasks * parts_, [&](std::uint64_t task) {
         const std::uint64_t first = task / parts_ * x_task_;
         run_task(first, std::min(x_task_, problem_.x_count - first), task % parts_);
       });
-    };
-    if (threads == 0) {
-      work();
-    } else {
-      tbb::task_arena arena(std::min(static_cast<int>(threads), tbb::info::default_concurrency()));
-      core::execute(arena, work);
-    }
+    });
   }
 
   void finish() {

@@ -24,9 +24,16 @@ using Tag = hn::ScalableTag<Real>;
 
 constexpr bool is_additive(PairFunction f) { return f != PairFunction::gaussian && f != PairFunction::invdist; }
 
+// Without an instruction for it, a fused multiply-add takes a library's call for each lane, which to inline into loops gains nothing.
+#if HWY_NATIVE_FMA
+#define SAMESUM_WITH_FMA HWY_INLINE
+#else
+#define SAMESUM_WITH_FMA HWY_NOINLINE
+#endif
+
 // a b + c, rounded once on every instruction set.
 template <class V>
-HWY_INLINE V fused(V a, V b, V c) {
+SAMESUM_WITH_FMA V fused(V a, V b, V c) {
 #if HWY_NATIVE_FMA
   return hn::MulAdd(a, b, c);
 #else
@@ -73,7 +80,7 @@ constexpr double kInverseFactorial[] = {1.0,
                                         0x1.6124613a86d09p-33};
 
 template <class V>
-HWY_INLINE V exponential(V t) {
+SAMESUM_WITH_FMA V exponential(V t) {
   const hn::DFromV<V> d;
   using Real = hn::TFromD<decltype(d)>;
   using E = Exponential<Real>;
@@ -90,6 +97,8 @@ HWY_INLINE V exponential(V t) {
   const V first = hn::IfThenElse(hn::Lt(j, set(E::kSplit)), set(E::kSplit), j);
   return hn::Mul(hn::Mul(p, power_of_two(first)), power_of_two(hn::Sub(j, first)));
 }
+
+#undef SAMESUM_WITH_FMA
 
 template <PairFunction f, class Real>
 class Function {

@@ -6,8 +6,6 @@
 
 #include <samesum/error.hpp>
 
-#include <tbb/info.h>
-
 #include <algorithm>
 #include <bit>
 #include <cstdint>
@@ -32,18 +30,15 @@ struct Shares {
 };
 
 /// Calls body(x, count, part) for all of them, on `threads` threads (0: all cores).
-template <class Body>
-void for_shares(const Problem& problem, const Shares& shares, std::uint32_t threads, const Body& body) {
+inline void for_shares(const Problem& problem, const Shares& shares, std::uint32_t threads,
+                       core::FunctionRef<void(std::uint64_t, std::uint64_t, std::uint64_t)> body) {
   const std::uint64_t tasks = ceil_div(problem.x_count, Shares::kXOfTask) * shares.parts;
-  const auto work = [&] {
-    core::parallel_for(std::uint64_t{0}, tasks, [&](std::uint64_t task) {
+  core::with_threads(threads, [&] {
+    core::parallel_for(tasks, [&](std::uint64_t task) {
       const std::uint64_t first = task / shares.parts * Shares::kXOfTask;
       body(first, std::min(Shares::kXOfTask, problem.x_count - first), task % shares.parts);
     });
-  };
-  if (threads == 0) return work();
-  tbb::task_arena arena(std::min(static_cast<int>(threads), tbb::info::default_concurrency()));
-  core::execute(arena, work);
+  });
 }
 
 /// The failure of the least pair, of several threads.

@@ -12,8 +12,8 @@
 namespace samesum::statistics {
 
 /// Calls body(task, block, first, count) with all values, a block in the first-level cache at a time. @throws Error as HostTerms::check().
-template <class Body>
-void for_term_blocks(HostTerms& terms, std::uint32_t threads, const Body& body) {
+inline void for_term_blocks(HostTerms& terms, std::uint32_t threads,
+                            core::FunctionRef<void(std::uint32_t, const std::byte*, std::uint64_t, std::uint64_t)> body) {
   const std::uint64_t size = terms.size();
   const std::uint64_t each = std::max<std::uint64_t>(terms.bytes() / size, 1);
   const std::uint64_t chunk = std::max<std::uint64_t>(core::chunk_size(terms.bytes(), each, threads) / kTermBlock, 1) * kTermBlock;
