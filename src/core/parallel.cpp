@@ -111,7 +111,10 @@ void parallel_for(std::uint64_t count, FunctionRef<void(std::uint64_t)> body) {
 }
 
 void parallel_parts(std::uint64_t count, std::uint64_t grain, FunctionRef<void(std::uint64_t, std::uint64_t)> body) {
-  if (count <= 2 * grain) return body(0, count);
+  if (count <= 2 * grain) {
+    const DefaultFloatEnvironment environment;
+    return body(0, count);
+  }
   tbb::this_task_arena::isolate([&] { over(Range(0, count, grain), body, tbb::auto_partitioner()); });
 }
 
