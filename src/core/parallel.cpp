@@ -74,13 +74,12 @@ using Range = tbb::blocked_range<std::uint64_t>;
 template <class Partitioner>
 void over(const Range& range, FunctionRef<void(std::uint64_t, std::uint64_t)> body, const Partitioner& partitioner) {
   const DefaultFloatEnvironment environment;
-  [[maybe_unused]] ForkJoin order;
-  const auto& watched = ordered(order, body);
-  const auto work = [&watched](const Range& part) {
+  const auto work = [&body](const Range& part) {
     const DefaultFloatEnvironment own;
-    watched(part.begin(), part.end());
+    body(part.begin(), part.end());
   };
-  tbb::parallel_for(range, work, partitioner);
+  [[maybe_unused]] ForkJoin order;  // behind what other threads read
+  tbb::parallel_for(range, ordered(order, work), partitioner);
 }
 
 // arena.execute(body); oneTBB may run the body on another thread.
