@@ -68,8 +68,8 @@ class Sum {
   void add(const Array& x);
   /// Adds the products a[i] * b[i], exactly. @throws Error (usage) also if the arrays differ in size, and for a sum of elements.
   void add(const Array& a, const Array& b);
-  /// Makes it the sum of these elements alone, or of these products: clear() and add() in one launch. Of an array in the device's memory;
-  /// O(n).
+  /// Makes it the sum of the elements of x alone, or of the products of a and b: as clear() and add(), in one launch. The arrays are in the
+  /// device's memory. O(n).
   /// @throws Error as add().
   void assign(const Array& x);
   void assign(const Array& a, const Array& b);

@@ -106,7 +106,7 @@ def _reduce_words(blocks: Any, group: Any) -> Any:
         part, form, words, work = sent.popleft()
         work.wait()
         part.copy_(form.sums(words, part))
-        misfits.append(words[-1])
+        misfits.append(words[-1].clone())  # a view would keep all words in memory
 
     for part, exponent in zip(blocks, exponents):
         form = _one_word.Words(exponent, ranks)

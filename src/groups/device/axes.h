@@ -1,7 +1,8 @@
 // What the kernels along axes share: the place of a result's elements, and the sum of a group's work-items.
 //
 // What is computed comes from a header before this file (axes_sums.h, axes_squares.h, axes_extremes.h):
-//   SUM, SUM_WORDS, sum_zero(), sum_merge(), store_sum(), stored_sum(), share_sum(), shared_sum()  the state of a result, and how it is passed on
+//   SUM, sum_zero(), sum_merge()  the state of a result
+//   SUM_WORDS, word_of(sum, i), sum_of_words(words)  its words, to pass it on
 //   add_all(sum, x, count, first, apart, together)  adds elements: x[k] stands at first + k / together * apart + k % together
 //   MISSING                       an element that changes no state
 //   RESULT, finished(sum, count, what, to)  stores the result of `count` elements; returns 1 if the state does not determine it
@@ -12,6 +13,30 @@
 //   GROUP_SIZE, RESIDENT          work-items of a group; groups that are resident on a compute unit
 
 #define FEW 4  // elements that a work-item loads in one step if fewer than UNROLL are left
+
+// States in an array, with the words of one `apart`.
+FN void store_sum(GLOBAL ulong* to, ulong apart, SUM x) {
+#pragma unroll
+  for (uint i = 0; i < SUM_WORDS; ++i) to[i * apart] = word_of(x, i);
+}
+FN SUM stored_sum(GLOBAL const ulong* from, ulong apart) {
+  ulong words[SUM_WORDS];
+#pragma unroll
+  for (uint i = 0; i < SUM_WORDS; ++i) words[i] = from[i * apart];
+  return sum_of_words(words);
+}
+
+// The same in local memory, where the words of a group's work-items stand side by side.
+FN void share_sum(LOCAL ulong* to, SUM x) {
+#pragma unroll
+  for (uint i = 0; i < SUM_WORDS; ++i) to[i * GROUP_SIZE] = word_of(x, i);
+}
+FN SUM shared_sum(LOCAL const ulong* from) {
+  ulong words[SUM_WORDS];
+#pragma unroll
+  for (uint i = 0; i < SUM_WORDS; ++i) words[i] = from[i * GROUP_SIZE];
+  return sum_of_words(words);
+}
 
 // Appends the index of a result that these kernels could not compute to `pending`, in any order, if there is room.
 FN void add_pending(GLOBAL ulong* words, GLOBAL ulong* pending, ulong capacity, ulong index) {

@@ -40,31 +40,17 @@ FN SUM sum_merge(SUM x, SUM y) {
   x.key = other ? y.key : x.key;
   return x;
 }
-FN void store_sum(GLOBAL ulong* to, ulong apart, SUM x) {
-  to[0] = (ulong)x.key;
+FN ulong word_of(SUM x, uint i) {
 #if INDEXED
-  to[apart] = x.index;
+  if (i == 1) return x.index;
 #endif
+  return (ulong)x.key;
 }
-FN SUM stored_sum(GLOBAL const ulong* from, ulong apart) {
+FN SUM sum_of_words(const ulong* words) {
   SUM x;
-  x.key = (KEY)from[0];
+  x.key = (KEY)words[0];
 #if INDEXED
-  x.index = from[apart];
-#endif
-  return x;
-}
-FN void share_sum(LOCAL ulong* to, SUM x) {
-  to[0] = (ulong)x.key;
-#if INDEXED
-  to[GROUP_SIZE] = x.index;
-#endif
-}
-FN SUM shared_sum(LOCAL const ulong* from) {
-  SUM x;
-  x.key = (KEY)from[0];
-#if INDEXED
-  x.index = from[GROUP_SIZE];
+  x.index = words[1];
 #endif
   return x;
 }

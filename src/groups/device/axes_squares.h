@@ -29,21 +29,13 @@ FN SUM sum_add(SUM x, long value) {
   return sum_merge(x, y);
 }
 FN ulong word_of(SUM x, uint i) { return i == 0 ? (ulong)x.sum : i == 1 ? x.low : x.high; }
-FN SUM sum_of_words(ulong a, ulong b, ulong c) {
+FN SUM sum_of_words(const ulong* words) {
   SUM x;
-  x.sum = (long)a;
-  x.low = b;
-  x.high = c;
+  x.sum = (long)words[0];
+  x.low = words[1];
+  x.high = words[2];
   return x;
 }
-FN void store_sum(GLOBAL ulong* to, ulong apart, SUM x) {
-  for (uint i = 0; i < SUM_WORDS; ++i) to[i * apart] = word_of(x, i);
-}
-FN SUM stored_sum(GLOBAL const ulong* from, ulong apart) { return sum_of_words(from[0], from[apart], from[2 * apart]); }
-FN void share_sum(LOCAL ulong* to, SUM x) {
-  for (uint i = 0; i < SUM_WORDS; ++i) to[i * GROUP_SIZE] = word_of(x, i);
-}
-FN SUM shared_sum(LOCAL const ulong* from) { return sum_of_words(from[0], from[GROUP_SIZE], from[2 * GROUP_SIZE]); }
 FN EXPANSION numbers_of(SUM x) {
   EXPANSION sum = expansion_zero();
   sum.s = (double)(x.sum >> 32) * 0x1p32;
@@ -131,26 +123,6 @@ FN SUM sum_of_words(const ulong* words) {
   x.skipped = words[SUM_WORDS - 1];
 #endif
   return x;
-}
-FN void store_sum(GLOBAL ulong* to, ulong apart, SUM x) {
-#pragma unroll
-  for (uint i = 0; i < SUM_WORDS; ++i) to[i * apart] = word_of(x, i);
-}
-FN SUM stored_sum(GLOBAL const ulong* from, ulong apart) {
-  ulong words[SUM_WORDS];
-#pragma unroll
-  for (uint i = 0; i < SUM_WORDS; ++i) words[i] = from[i * apart];
-  return sum_of_words(words);
-}
-FN void share_sum(LOCAL ulong* to, SUM x) {
-#pragma unroll
-  for (uint i = 0; i < SUM_WORDS; ++i) to[i * GROUP_SIZE] = word_of(x, i);
-}
-FN SUM shared_sum(LOCAL const ulong* from) {
-  ulong words[SUM_WORDS];
-#pragma unroll
-  for (uint i = 0; i < SUM_WORDS; ++i) words[i] = from[i * GROUP_SIZE];
-  return sum_of_words(words);
 }
 FN EXPANSION numbers_of(SUM x) {
 #if VARIANCE

@@ -33,24 +33,11 @@ FN SUM sum_add(SUM x, long value) {
   y.high = SIGNED ? value >> 63 : 0;
   return sum_merge(x, y);
 }
-FN void store_sum(GLOBAL ulong* to, ulong apart, SUM x) {
-  to[0] = x.low;
-  to[apart] = (ulong)x.high;
-}
-FN SUM stored_sum(GLOBAL const ulong* from, ulong apart) {
+FN ulong word_of(SUM x, uint i) { return i == 0 ? x.low : (ulong)x.high; }
+FN SUM sum_of_words(const ulong* words) {
   SUM x;
-  x.low = from[0];
-  x.high = (long)from[apart];
-  return x;
-}
-FN void share_sum(LOCAL ulong* to, SUM x) {
-  to[0] = x.low;
-  to[GROUP_SIZE] = (ulong)x.high;
-}
-FN SUM shared_sum(LOCAL const ulong* from) {
-  SUM x;
-  x.low = from[0];
-  x.high = (long)from[GROUP_SIZE];
+  x.low = words[0];
+  x.high = (long)words[1];
   return x;
 }
 // Stores the bits of the result. Returns 1 if the sum does not determine them.
@@ -121,26 +108,6 @@ FN SUM sum_add(SUM x, double value) {
   TERMS(x) = expansion_add(TERMS(x), value);
 #endif
   return x;
-}
-FN void store_sum(GLOBAL ulong* to, ulong apart, SUM x) {
-#pragma unroll
-  for (uint i = 0; i < SUM_WORDS; ++i) to[i * apart] = word_of(x, i);
-}
-FN SUM stored_sum(GLOBAL const ulong* from, ulong apart) {
-  ulong words[SUM_WORDS];
-#pragma unroll
-  for (uint i = 0; i < SUM_WORDS; ++i) words[i] = from[i * apart];
-  return sum_of_words(words);
-}
-FN void share_sum(LOCAL ulong* to, SUM x) {
-#pragma unroll
-  for (uint i = 0; i < SUM_WORDS; ++i) to[i * GROUP_SIZE] = word_of(x, i);
-}
-FN SUM shared_sum(LOCAL const ulong* from) {
-  ulong words[SUM_WORDS];
-#pragma unroll
-  for (uint i = 0; i < SUM_WORDS; ++i) words[i] = from[i * GROUP_SIZE];
-  return sum_of_words(words);
 }
 FN uint finished(SUM x, ulong count, int what, GLOBAL RESULT* to) {
 #if SKIP
