@@ -41,7 +41,7 @@ void check(cudaError_t code) {
 
 template <class T>
 struct Ends {
-  T least, greatest;
+  T min, max;
 };
 template <class T>
 struct ToEnds {
@@ -206,7 +206,7 @@ class Round {
     ours();
     const samesum::Statistics found = plan.result<samesum::Statistics>(), expected = samesum::collect(a_view_, {}, {.device = samesum::Device::open("cpu")});
     const auto same = [&](const samesum::Extremum& a, const samesum::Extremum& b) {
-      return a.value == b.value && (!ends.places || a.index == b.index);
+      return a.value == b.value && (!ends.indices || a.index == b.index);
     };
     const bool right = (!ends.min || same(found.min(), expected.min())) && (!ends.max || same(found.max(), expected.max()));
     row(name, right, ours, theirs);

@@ -23,6 +23,7 @@
 #include <samesum/complex.hpp>
 #include <samesum/device.hpp>
 #include <samesum/driver_calls.hpp>
+#include <samesum/element_words.hpp>
 #include <samesum/error.hpp>
 #include <samesum/formula.hpp>
 #include <samesum/group_sums.hpp>

@@ -1,7 +1,7 @@
-"""Tensors as one integer of 64 bits an element, and back: what `samesum.distributed` sends where the exponents of a block lie close enough.
+"""Tensors as one integer of 64 bits an element, and back: what `samesum.distributed` sends where exponents lie close enough.
 
-An element x becomes x * 2**scale, a whole number, and below it a field of a few bits that counts what is not -0.0. Everything is enqueued on the
-tensor's device; nothing here waits for it.
+Pieces of `PIECE` elements have an exponent each, and fit or do not fit as a whole. Everything is enqueued on the tensor's device, on its current
+stream; nothing here waits for it.
 """
 from __future__ import annotations
 
@@ -9,52 +9,38 @@ from typing import Any
 
 import torch
 
-_SPECIAL = 1 << 20  # the exponent of a block with a NaN or an infinity
-_MOST = 900         # exponents beyond this may leave the range of a float64
+from . import _core
+
+PIECE: int = _core.ElementWords.PIECE
 
 
-def exponent_of(x: Any) -> Any:
-    """The least e with all magnitudes below 2**e; far above all of them where one is not finite."""
-    greatest = x.abs().max().double()
-    return torch.where(torch.isfinite(greatest), torch.frexp(greatest).exponent.long(), _SPECIAL)
-
-
-def _power_of_two(exponent: Any) -> Any:
-    return ((exponent + 1023) << 52).view(torch.float64)
+def pieces(count: int) -> int:
+    return -(-count // PIECE)
 
 
 class Words:
-    """The form of a block's words, of up to `ranks` ranks. `exponent`: exponent_of() the blocks of all ranks at most, an integer on the device."""
+    """Words of parts of tensors like this one, of up to `ranks` ranks."""
 
-    def __init__(self, exponent: Any, ranks: int) -> None:
-        self._bits = ranks.bit_length()  # for counts, and for carries
-        self._usable = exponent.abs() <= _MOST
-        self._scale = torch.where(self._usable, 62 - 2 * self._bits - exponent, 0)
+    def __init__(self, like: Any, ranks: int) -> None:
+        if like.device.type not in ("cpu", "cuda"):
+            raise _core.SamesumError(f"samesum.distributed: all_reduce_exact takes tensors on cpu and cuda, not on {like.device.type}")
+        kind = str(like.dtype)[len("torch."):]
+        ordinal = like.get_device() if like.is_cuda else None
+        stream = torch.cuda.current_stream(like.device).cuda_stream if like.is_cuda else 0
+        self._words = _core.ElementWords(kind, ranks, ordinal, stream, torch)  # torch never destroys its streams
 
-    def of(self, x: Any) -> Any:
-        """A word for each element, and one that is not 0 if some element is no multiple of 2**-scale."""
-        scaled = x.double() * _power_of_two(self._scale)
-        whole = scaled.long()
-        fits = (whole == scaled).all() & self._usable
-        if x.dtype == torch.float64:  # which may have become 0
-            fits = fits & ((scaled == 0) == (x == 0)).all()
-        other = (x != 0) | ~torch.signbit(x)
-        return torch.cat([(whole << self._bits) + other, (~fits).long().reshape(1)])
+    def exponents(self, x: Any) -> Any:
+        """For each piece the least e with all magnitudes below 2**e; far above all of them where one is not finite."""
+        found = torch.empty(pieces(x.numel()), dtype=torch.int64, device=x.device)
+        self._words.exponents(x.data_ptr(), x.numel(), found.data_ptr())
+        return found
 
-    def sums(self, words: Any, old: Any) -> Any:
-        """The numbers of added words, each rounded once to the type of `old`; `old` where some rank's elements did not fit."""
-        whole = words[:-1] >> self._bits
-        if old.dtype != torch.float64:
-            # Rounded to the neighbour whose last bit is 1, of 52 bits or more: a further rounding to fewer bits is then as one.
-            odd = ((whole >> 9) | ((whole & 511) != 0).long()) << 9
-            whole = torch.where(whole.abs() >= 1 << 53, odd, whole)
-        result = whole.double() * _power_of_two(-self._scale)
-        if old.dtype in (torch.float16, torch.bfloat16):  # conversions to these go by float32
-            narrow = result.float()
-            rest = result - narrow.double()
-            even = narrow.view(torch.int32) & 1 == 0
-            odd = torch.nextafter(narrow, torch.where(rest > 0, float("inf"), float("-inf")).to(torch.float32))
-            result = torch.where((rest != 0) & even, odd, narrow)
-        result = result.to(old.dtype)
-        result = torch.where(words[:-1] == 0, -torch.zeros_like(result), result)  # nothing but -0.0 was added
-        return torch.where(words[-1] == 0, result, old)
+    def of(self, x: Any, exponents: Any) -> Any:
+        """A word for each element, and behind them one for each piece, which is not 0 if the piece does not fit."""
+        words = torch.empty(x.numel() + pieces(x.numel()), dtype=torch.int64, device=x.device)
+        self._words.words(x.data_ptr(), x.numel(), exponents.data_ptr(), words.data_ptr())
+        return words
+
+    def round(self, words: Any, exponents: Any, x: Any) -> None:
+        """Replaces the elements of x by the numbers of added words, each rounded once, but for pieces that do not fit on some rank."""
+        self._words.round(words.data_ptr(), exponents.data_ptr(), x.data_ptr(), x.numel())

@@ -19,14 +19,15 @@ __all__ = ["all_reduce_exact"]
 
 _MOST_RANKS = 1 << 20  # so many words of 32 bits add up in 53 bits, which a float64 holds
 _WIDE_BLOCK = 1 << 16  # elements that are sent at once as up to 66 words each
+_MOST_PIECES = 1 << 12  # that are copied to be sent so
 _AHEAD = 2             # blocks that are sent while others are rounded
 
 
-def all_reduce_exact(tensor: Any, group: Any = None, block: int = 1 << 22) -> Any:
+def all_reduce_exact(tensor: Any, group: Any = None, block: int = 1 << 24) -> Any:
     """Replaces each element, on every rank, with the exact sum of those of all ranks, rounded once to the tensor's type.
 
-    Each element is sent as one integer of 64 bits, where the exponents of its block lie close enough on all ranks together: of float32 and two ranks
-    about 34 apart. Otherwise it is sent again, as as many words of 32 bits, in int64, as these need. Their all-reduce is a sum of integers.
+    Each element is sent as one integer of 64 bits, where the exponents of its piece of 1024 lie close enough on all ranks together: of float32 and two
+    ranks about 34 apart. Otherwise the piece is sent again, as as many words of 32 bits, in int64, as it needs. Their all-reduce is a sum of integers.
 
     Parameters
     ----------
@@ -35,7 +36,7 @@ def all_reduce_exact(tensor: Any, group: Any = None, block: int = 1 << 22) -> An
     group : torch.distributed.ProcessGroup, optional
         By default all ranks.
     block : int, optional
-        So many elements are sent at once: it bounds the memory, to some 60 bytes for each of them. The same on all ranks.
+        So many elements are sent at once: it bounds the memory, to some 30 bytes for each of them. The same on all ranks.
 
     Returns
     -------
@@ -62,19 +63,23 @@ def all_reduce_exact(tensor: Any, group: Any = None, block: int = 1 << 22) -> An
         raise SamesumError(f"samesum.distributed: a block has to have elements, not {block}")
     if _distributed.get_world_size(group) > _MOST_RANKS:
         raise SamesumError(f"samesum.distributed: there are more than {_MOST_RANKS} ranks")
-    flat = tensor.detach().reshape(-1)  # a copy where the tensor is not contiguous
+    flat = tensor.detach().resolve_neg().contiguous().reshape(-1)  # a copy where the tensor is not contiguous
     _check_equal(flat, tensor.shape, block, group)
-    blocks = flat.split(block) if flat.numel() else ()
     if flat.dtype in _digits.INTEGERS:
-        for part in blocks:
+        for part in flat.split(block) if flat.numel() else ():
             words = _digits.of_integers(part)
             _distributed.all_reduce(words, group=group)
             part.copy_(_digits.to_integers(words, part.dtype))
-    else:
-        for left in _reduce_words(blocks, group):
-            parts = left.split(_WIDE_BLOCK)
+    elif flat.numel():
+        left = _reduce_words(flat, block, group)
+        for pieces in left.split(_MOST_PIECES) if left.numel() else ():
+            places = (pieces[:, None] * _one_word.PIECE + _torch.arange(_one_word.PIECE, device=flat.device)).reshape(-1)
+            places = places[places < flat.numel()]
+            elements = flat[places]
+            parts = elements.split(_WIDE_BLOCK)
             for part, (high, low, special) in zip(parts, _ranges(parts, group)):
                 _reduce(part, high, -low, special > 0, group)
+            flat[places] = elements
     if flat.data_ptr() != tensor.data_ptr():
         tensor.detach().copy_(flat.reshape(tensor.shape))
     return tensor
@@ -92,37 +97,33 @@ def _check_equal(flat: Any, shape: Any, block: int, group: Any) -> None:
                            f"{tuple(shape)} of {flat.dtype}, block={block}")
 
 
-def _reduce_words(blocks: Any, group: Any) -> Any:
-    """Adds up the blocks of which one word an element is enough; returns the others, which are as they were."""
-    if not blocks:
-        return []
-    ranks = _distributed.get_world_size(group)
-    exponents = _torch.stack([_one_word.exponent_of(part) for part in blocks])
+def _reduce_words(flat: Any, block: int, group: Any) -> Any:
+    """Adds up the pieces of which one word an element is enough; returns which are the others, which are as they were."""
+    form = _one_word.Words(flat, _distributed.get_world_size(group))
+    exponents = form.exponents(flat)
     _distributed.all_reduce(exponents, op=_distributed.ReduceOp.MAX, group=group)
+    pieces = _one_word.pieces(block)
     sent: Any = _collections.deque()
     misfits = []
 
     def finish() -> None:
-        part, form, words, work = sent.popleft()
+        part, powers, words, work = sent.popleft()
         work.wait()
-        part.copy_(form.sums(words, part))
-        misfits.append(words[-1].clone())  # a view would keep all words in memory
+        form.round(words, powers, part)
+        misfits.append(words[part.numel():].clone())  # a view would keep all words in memory
 
-    for part, exponent in zip(blocks, exponents):
-        form = _one_word.Words(exponent, ranks)
-        words = form.of(part)
-        sent.append((part, form, words, _distributed.all_reduce(words, group=group, async_op=True)))
+    for part, powers in zip(flat.split(pieces * _one_word.PIECE), exponents.split(pieces)):
+        words = form.of(part, powers)
+        sent.append((part, powers, words, _distributed.all_reduce(words, group=group, async_op=True)))
         if len(sent) > _AHEAD:
             finish()
     while sent:
         finish()
-    return [part for part, count in zip(blocks, _torch.stack(misfits).tolist()) if count != 0]
+    return _torch.cat(misfits).nonzero()[:, 0]
 
 
 def _ranges(blocks: Any, group: Any) -> Any:
     """For each block the highest and the negated lowest digit in use on any rank, and whether there are NaNs, infinities or -0.0."""
-    if not blocks:
-        return []
     found = _torch.stack([_digits.range_of(part) for part in blocks])
     _distributed.all_reduce(found, op=_distributed.ReduceOp.MAX, group=group)
     return found.tolist()

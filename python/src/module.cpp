@@ -57,6 +57,7 @@ NB_MODULE(_core, m) {
   samesum::python::bind_formulas(m);
   samesum::python::bind_groups(m);
   samesum::python::bind_lazy(m);
+  samesum::python::bind_element_words(m);
   samesum::python::bind_plans(m);
   samesum::python::bind_parts(m);
   m.def("read_arrow", &samesum::python::read_arrow);

@@ -53,6 +53,7 @@ std::vector<std::byte> bytes_in(nb::handle object);
 void bind_objects(nb::module_& m);
 void bind_reductions(nb::module_& m);
 void bind_lazy(nb::module_& m);
+void bind_element_words(nb::module_& m);
 void bind_plans(nb::module_& m);
 
 }  // namespace samesum::python

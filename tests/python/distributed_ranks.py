@@ -70,6 +70,10 @@ for dtype in FORMS:
     check([ugly(rng, dtype, 6).reshape(2, 3)[:, 1] for _ in range(size)])
     check([torch.zeros(0, dtype=dtype) for _ in range(size)])
     check([torch.tensor(0.5, dtype=dtype) for _ in range(size)])
+    # Several pieces, of which some need more than a word; blocks of one piece, of two and of all.
+    for block in (1, 1500, 1 << 24):
+        check([torch.cat([(torch.arange(1, 1201) / (1201.0 + rank_)).to(dtype), ugly(rng, dtype, 1000),
+                          torch.full((3000,), 1.0 + rank_, dtype=dtype), ugly(rng, dtype, 30)]) for rank_ in range(size)], block=block)
     check([torch.full((3,), -0.0, dtype=dtype) for _ in range(size)])
 
 # The order of the ranks does not matter.

@@ -9,7 +9,7 @@ from fractions import Fraction
 
 if "SAMESUM_PYTHON_PACKAGE" not in os.environ:
     raise unittest.SkipTest("the Python module is not built: make python fetches nanobind and builds it")
-sys.path.insert(0, os.environ["SAMESUM_PYTHON_PACKAGE"])
+sys.path[:0] = [os.environ["SAMESUM_PYTHON_PACKAGE"], str(pathlib.Path(__file__).parent)]
 try:
     import numpy as np
     import samesum
@@ -83,10 +83,13 @@ class OneWord(unittest.TestCase):
     """Words of several ranks, added up in this process."""
 
     def added(self, tensors):
-        exponent = torch.stack([_one_word.exponent_of(each) for each in tensors]).max()
-        form = _one_word.Words(exponent, len(tensors))
-        words = sum(form.of(each) for each in tensors)
-        return form.sums(words, tensors[0]), words[-1].item()
+        """The sums, in a tensor that began as the first one, and how many pieces do not fit."""
+        form = _one_word.Words(tensors[0], len(tensors))
+        exponents = torch.stack([form.exponents(each) for each in tensors]).amax(0)
+        words = sum(form.of(each, exponents) for each in tensors)
+        found = tensors[0].clone()
+        form.round(words, exponents, found)
+        return found, (words[found.numel():] != 0).sum().item()
 
     def test_rounded_once(self):
         rng = np.random.default_rng(2)
@@ -105,6 +108,17 @@ class OneWord(unittest.TestCase):
                         value = found[i].item()
                         self.assertEqual((value, np.signbit(value)), (right, np.signbit(right)), (dtype, ranks, middle, column))
 
+    def test_ends_of_the_range(self):
+        for dtype in (torch.float16, torch.bfloat16, torch.float32, torch.float64):
+            limits = torch.finfo(dtype)
+            for values in ([limits.max, limits.max, -limits.max], [limits.max, limits.max, 0.0], [-limits.max, -limits.max, 1.0],
+                           [limits.smallest_normal, -limits.smallest_normal / 2, -0.0], [limits.smallest_normal, 0.0, 0.0]):
+                tensors = [torch.tensor([v, -0.0], dtype=torch.float64).to(dtype) for v in values]
+                found, misfits = self.added(tensors)
+                if misfits == 0:
+                    self.assertEqual(found[0].item(), rounded(sum((Fraction(t[0].item()) for t in tensors), Fraction(0)), dtype), values)
+                self.assertEqual(misfits, int(1.0 in values and dtype != torch.float16), values)
+
     def test_ties(self):
         for dtype, digits in ((torch.float16, 11), (torch.bfloat16, 8), (torch.float32, 24)):
             half = 2.0**-digits
@@ -116,10 +130,11 @@ class OneWord(unittest.TestCase):
 
     def test_what_does_not_fit_stays(self):
         for values in ([1.0, 2.0**-60], [1.0, float("nan")], [float("inf"), 0.0], [1e300, 1e-300], [2.0**1000, 5e-324]):
-            mine = torch.tensor(values, dtype=torch.float64)
-            found, misfits = self.added([mine, torch.ones(2, dtype=torch.float64)])
-            self.assertEqual(misfits > 0, True, values)
-            self.assertEqual(found.view(torch.int64).tolist(), mine.view(torch.int64).tolist())
+            mine = torch.cat([torch.tensor(values, dtype=torch.float64), torch.full((2000,), 0.5, dtype=torch.float64)])
+            found, misfits = self.added([mine, torch.ones(2002, dtype=torch.float64)])
+            self.assertEqual(misfits, 1, values)
+            self.assertTrue(torch.equal(found[:1024].view(torch.int64), mine[:1024].view(torch.int64)))
+            self.assertTrue(bool((found[1024:] == 1.5).all()))
 
 
 class Arguments(unittest.TestCase):

@@ -4,6 +4,7 @@
 #include "device/kernels/conformance.hpp"
 #include "device/kernels/program.hpp"
 #include "device/memory/run.hpp"
+#include "element_words/element_words.hpp"
 #include "formula/bound.hpp"
 #include "formula/map/map_device.hpp"
 #include "formula/map/term.hpp"
@@ -418,6 +419,8 @@ void build_every_kernel(device::Device& device, Kernels which) {
   for (const DType type : {DType::float32, DType::float64}) {
     for (const bool products : {false, true}) device::build(device, nccl::words_source(type, products), "words_add");
   }
+  for (const DType type : {DType::float16, DType::float32, DType::float64})
+    device::build(device, element_words_source(type, 2, 256), "words_of_elements");
   build_barriers(device);
   build_histograms(device, which);
   build_fast_sums_of_pairs(device);
