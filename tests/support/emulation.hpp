@@ -130,6 +130,7 @@ FN uint opaque(uint x) { return x; }
 FN uint funnel_left(uint low, uint high, uint shift) { return static_cast<uint>((((ulong)high << 32) | low) << shift >> 32); }
 FN uint is_finite_f32(uint bits) { return std::isfinite(as_float(bits)); }
 // For both halves of a word.
+FN uint signs2_s16(uint x) { return (x >> 15 & 0x00010001u) * 0xffffu; }
 FN uint max2_u16(uint a, uint b) { return std::max(a >> 16, b >> 16) << 16 | std::max(a & 0xffffu, b & 0xffffu); }
 FN uint min2_u16(uint a, uint b) { return std::min(a >> 16, b >> 16) << 16 | std::min(a & 0xffffu, b & 0xffffu); }
 FN uint dot4_u8(uint a, uint b, uint c) {

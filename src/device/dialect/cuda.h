@@ -218,6 +218,12 @@ FN uint min_nan_f32(uint a, uint b) {
 #endif
 FN uint max_u32(uint a, uint b) { return max(a, b); }
 // Of the two halves of words, each for itself.
+// All ones in each half whose highest bit is set.
+FN uint signs2_s16(uint x) {
+  uint signs;
+  asm("prmt.b32 %0, %1, 0, 0xbb99;" : "=r"(signs) : "r"(x));  // __byte_perm() does not repeat signs
+  return signs;
+}
 FN uint max2_u16(uint a, uint b) { return __vmaxu2(a, b); }
 FN uint min2_u16(uint a, uint b) { return __vminu2(a, b); }
 // c and the products of the four bytes of a and b.

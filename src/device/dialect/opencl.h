@@ -182,6 +182,8 @@ FN GLOBAL ulong* materialize_address(GLOBAL ulong* p) { return p; }
 FN uint min_u32(uint a, uint b) { return min(a, b); }
 FN uint max_u32(uint a, uint b) { return max(a, b); }
 // Of the two halves of words, each for itself.
+// All ones in each half whose highest bit is set.
+FN uint signs2_s16(uint x) { return (x >> 15 & 0x00010001u) * 0xffffu; }
 FN uint max2_u16(uint a, uint b) { return max(a & 0xffff0000u, b & 0xffff0000u) | max(a & 0xffffu, b & 0xffffu); }
 FN uint min2_u16(uint a, uint b) { return min(a & 0xffff0000u, b & 0xffff0000u) | min(a & 0xffffu, b & 0xffffu); }
 // c and the products of the four bytes of a and b.

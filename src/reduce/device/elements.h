@@ -111,6 +111,26 @@ FN ulong absolute_of(WORD x) { return x; }
 #endif
 #endif
 
+#if FLOATS && BITS == 16
+// Two at a time, as the halves of a word. The halves in the order of the elements, as unsigned numbers: 2^15 above their keys.
+FN uint ordered_halves(uint x) { return x ^ (signs2_s16(x) | 0x80008000u); }
+FN uint magnitudes_of(uint x) { return x & 0x7fff7fffu; }
+FN uint greater_half(uint x) { return max_u32(x & 0xffffu, x >> 16); }
+FN uint lesser_half(uint x) { return min_u32(x & 0xffffu, x >> 16); }
+// The magnitudes less one; that of a zero is 2^16 - 1.
+FN uint magnitudes_less_one(uint x) { return ((x | 0x80008000u) - 0x00010001u) ^ 0x80008000u; }
+FN uint greatest_magnitude_of(uint4 v) {
+  return greater_half(max2_u16(max2_u16(magnitudes_of(v.x), magnitudes_of(v.y)), max2_u16(magnitudes_of(v.z), magnitudes_of(v.w))));
+}
+// The highest bit of each half is set if it is not zero; other bits are any.
+FN uint nonzero_halves(uint x) { return magnitudes_of(x) + 0x7fff7fffu; }
+FN uint nonzeros_of(uint4 v) {
+  const uint highest = 0x80008000u;
+  return count_bits32((nonzero_halves(v.x) & highest) | (nonzero_halves(v.y) >> 1 & highest >> 1) | (nonzero_halves(v.z) >> 2 & highest >> 2) |
+                      (nonzero_halves(v.w) >> 3 & highest >> 3));
+}
+#endif
+
 // Integers of 8 and 16 bits are processed several at a time. To compare unsigned halves of a word, signed ones are offset by this.
 #define PACKED (!FLOATS && BITS <= 16)
 #define UNSIGNED_ORDER (SIGNED ? (BITS == 8 ? 0x80808080u : 0x80008000u) : 0)

@@ -19,10 +19,8 @@
 #define AND_OF_B(condition) (!DOT || (condition))
 #define PERIODS_CLOSED 31  // the sums are emptied this many times before a closed window is opened again
 #if LANES > 1
-#define ANY_LANE(condition) (subgroup_ballot(condition) != 0)
 #define GREATEST_OF_LANES(value) subgroup_max_s32(value)
 #else
-#define ANY_LANE(condition) (condition)
 #define GREATEST_OF_LANES(value) (value)
 #endif
 
@@ -45,6 +43,9 @@
 #elif EXPONENT_BITS == 8
 #define WINDOW_SPAN 35  // likewise, with mantissas of 8 bits
 #define LEAST_TOP 37
+#if !DOT
+#define FIRST_SUM_SPAN 13  // (49 - HEADROOM - 2 FRACTION_BITS) / 2: squares of such numbers are multiples of the first sum's spacing
+#endif
 #else  // all finite numbers: the spacing of the sums is that of the least of them, and of its square
 #define WINDOW_SPAN 29
 #define LEAST_TOP MOST_TOP
@@ -118,7 +119,13 @@ FN uint lie_within(uint least, int greatest, uint top) {
 #endif
 }
 
-FN WINDOW add_to_window(WINDOW w, WORD x, WORD y) {
+#ifdef FIRST_SUM_SPAN
+// Of the least class less one.
+FN uint first_sum_takes(uint least, uint top) { return least >= ((top - FIRST_SUM_SPAN) << TOP_SHIFT) - 1; }
+#endif
+
+// `first_alone`: the first sum of products takes all of them. A constant where this is called.
+FN WINDOW add_to_window(WINDOW w, WORD x, WORD y, const uint first_alone) {
 #if BITS == 64
   const double a = as_double(x);
 #if SUM
@@ -153,6 +160,10 @@ FN WINDOW add_to_window(WINDOW w, WORD x, WORD y) {
 #if PRODUCTS
   const double b = DOT ? (double)float_of(y) : a;
   const double first = fma(a, b, w.product0);
+  if (first_alone) {
+    w.product0 = first;
+    return w;
+  }
   const double rest = fma(a, b, w.product0 - first);
   const double second = w.product1 + rest;
   if (PRODUCT_SUMS > 2) w.product2 += rest - (second - w.product1);

@@ -88,6 +88,21 @@ FN uint extremes_of_load(uint4 v, int count, KEY* max_key, KEY* min_key, POSITIO
     return 0;
   }
 #endif
+#if FLOATS && BITS == 16
+  if (count == ELEMENTS_PER_LOAD) {
+    uint high = 0;
+    uint low = ~0u;
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      const uint word = ordered_halves(word_of(v, i));
+      high = max2_u16(high, word);
+      low = min2_u16(low, word);
+    }
+    *max_key = (int)greater_half(high) - 0x8000;
+    *min_key = reversed((int)lesser_half(low) - 0x8000);
+    return *max_key > MAX_NUMBER || *min_key > MAX_NUMBER;
+  }
+#endif
 #if FLOATS && BITS == 32 && NAN_EXTREMES
   uint high = v.x;
   uint low = v.x;
@@ -128,12 +143,8 @@ FN uint extremes_of_load(uint4 v, int count, KEY* max_key, KEY* min_key, POSITIO
 #endif
 }
 
-// Adds the `count` elements of a load, the first of which has this index.
-FN EXTREMES_STATE accumulate(EXTREMES_STATE state, uint4 v, uint index, int count) {
-  KEY max_key;
-  KEY min_key;
-  POSITIONS at;
-  const uint any_nan = extremes_of_load(v, count, &max_key, &min_key, &at);
+// Adds the `count` elements of a load, the first of which has this index, by what extremes_of_load() has found.
+FN EXTREMES_STATE accumulate_found(EXTREMES_STATE state, uint4 v, uint index, int count, KEY max_key, KEY min_key, POSITIONS at, uint any_nan) {
 #if FLOATS
   if (any_nan) {
     max_key = min_key = KEY_MIN;
@@ -155,6 +166,14 @@ FN EXTREMES_STATE accumulate(EXTREMES_STATE state, uint4 v, uint index, int coun
   state.max = update(state.max, max_key, index + at.max, v);
   state.min = update(state.min, min_key, index + at.min, v);
   return state;
+}
+
+FN EXTREMES_STATE accumulate(EXTREMES_STATE state, uint4 v, uint index, int count) {
+  KEY max_key;
+  KEY min_key;
+  POSITIONS at;
+  const uint any_nan = extremes_of_load(v, count, &max_key, &min_key, &at);
+  return accumulate_found(state, v, index, count, max_key, min_key, at, any_nan);
 }
 
 // The state of any part of the array, which combine() combines.

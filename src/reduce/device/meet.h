@@ -14,8 +14,10 @@
 // Functions of sub-groups are called by all lanes of one, which a group has only if its size is a multiple of theirs: else LANES is 1.
 #if SUBGROUP > 1 && GROUP_SIZE % SUBGROUP == 0
 #define LANES SUBGROUP
+#define ANY_LANE(condition) (subgroup_ballot(condition) != 0)
 #else
 #define LANES 1
+#define ANY_LANE(condition) (condition)
 #endif
 
 #if SAMESUM_INT64_ATOMICS

@@ -53,9 +53,22 @@ typedef struct {
 
 // Adds `count` elements of a load, the first of which has this index. A single element goes to the bins.
 FN STATE accumulate_load(LOCAL uint* column, LOCAL uint* counters, uint4 v, uint4 w, uint index, int count, STATE state) {
+#if EXTREMES
+  KEY max_key;
+  KEY min_key;
+  POSITIONS at;
+  const uint any_nan = extremes_of_load(v, count, &max_key, &min_key, &at);
+#endif
 #if SUM || PRODUCTS
   if (count == ELEMENTS_PER_LOAD) {
-    state.sums = add_load(column, counters, v, w, state.sums);
+#if FLOATS && BITS == 16 && EXTREMES
+    const uint greatest = (uint)(max_key > min_key ? max_key : min_key);
+#elif FLOATS && BITS == 16
+    const uint greatest = greatest_magnitude_of(v);
+#else
+    const uint greatest = 0;  // is not asked for
+#endif
+    state.sums = add_load(column, counters, v, w, state.sums, greatest);
   } else {
     state.sums = add_exactly(column, element_of(v, 0), element_of(w, 0), state.sums);
 #if FLOATS
@@ -64,9 +77,15 @@ FN STATE accumulate_load(LOCAL uint* column, LOCAL uint* counters, uint4 v, uint
   }
 #endif
 #if EXTREMES
-  state.extremes = accumulate(state.extremes, v, index, count);
+  state.extremes = accumulate_found(state.extremes, v, index, count, max_key, min_key, at, any_nan);
 #endif
 #if NONZEROS
+#if FLOATS && BITS == 16
+  if (count == ELEMENTS_PER_LOAD) {
+    state.nonzeros += nonzeros_of(v);
+    return state;
+  }
+#endif
 #pragma unroll
   for (int i = 0; i < count; ++i) state.nonzeros += !is_zero(element_of(v, i));
 #endif

@@ -97,7 +97,7 @@ FN SUMS_STATE add_exactly(LOCAL uint* column, WORD x, WORD y, SUMS_STATE state) 
 
 #if PACKED
 // A load's sum fits into 32 bits, and so does its sum of products of 8 bits.
-FN SUMS_STATE add_load(LOCAL uint* column, LOCAL uint* counters, uint4 v, uint4 w, SUMS_STATE state) {
+FN SUMS_STATE add_integers(uint4 v, uint4 w, SUMS_STATE state) {
   int sum = 0;
   int products = 0;
 #pragma unroll
@@ -131,13 +131,6 @@ FN uint any_special_of(uint4 v) {
   const uint carries = ((v.x & fields) + ones) | ((v.y & fields) + ones) | ((v.z & fields) + ones) | ((v.w & fields) + ones);
   return (carries & 0x80008000u) != 0;
 }
-// The load with -0.0, which adds nothing, in place of infinities and NaNs.
-FN uint finite_of(uint x) {
-  const uint fields = INFINITE << 16 | INFINITE, ones = HIDDEN << 16 | HIDDEN;
-  const uint special = ((((x & fields) + ones) & 0x80008000u) >> 15) * 0xffffu;
-  return (x & ~special) | (special & 0x80008000u);
-}
-FN uint4 all_finite_of(uint4 v) { return make_uint4(finite_of(v.x), finite_of(v.y), finite_of(v.z), finite_of(v.w)); }
 // Not 0 if any element is not -0.0.
 FN uint others_of(uint4 v) { return (v.x ^ 0x80008000u) | (v.y ^ 0x80008000u) | (v.z ^ 0x80008000u) | (v.w ^ 0x80008000u); }
 #endif
@@ -172,21 +165,32 @@ FN SUMS_STATE add_load_to_bins(LOCAL uint* column, LOCAL uint* counters, uint4 v
 
 #if WINDOWS
 // Adds a load to the running sums or to the bins. A zero has size class 0: less one, it is the greatest unsigned and the lowest signed number.
-FN SUMS_STATE add_load(LOCAL uint* column, LOCAL uint* counters, uint4 v, uint4 w, SUMS_STATE state) {
+// `greatest`: the greatest magnitude of floats of 16 bits, as bits.
+FN SUMS_STATE add_load(LOCAL uint* column, LOCAL uint* counters, uint4 v, uint4 w, SUMS_STATE state, uint greatest) {
 #if EXPONENT_BITS == 5 && !DOT
   // All finite numbers lie in the window.
-  const uint within = 1;
-  if (RARELY(any_special_of(v))) {
-    for (int i = 0; i < ELEMENTS_PER_LOAD; ++i) state = count_special(counters, element_of(v, i), element_of(v, i), state);
-    v = w = all_finite_of(v);
+  if (RARELY(greatest >= INFINITE)) {
+#pragma unroll 1
+    for (int i = 0; i < ELEMENTS_PER_LOAD; ++i) {
+      const WORD x = element_of(v, i);
+      state = count_special(counters, x, x, add_exactly(column, x, x, state));
+    }
+    ++state.window.fixed;  // the same in all lanes of a sub-group: flush_together() depends on it
+    return state;
   }
+  const uint within = 1;
 #else
   uint within = 0;
+  uint a_least = ~0u;
   if (is_in_use(state.window)) {
-    uint a_least = ~0u;
     uint b_least = ~0u;
     int a_greatest = -1;
     int b_greatest = -1;
+#if BITS == 16 && !DOT
+    a_least = lesser_half(min2_u16(min2_u16(magnitudes_less_one(v.x), magnitudes_less_one(v.y)),
+                                   min2_u16(magnitudes_less_one(v.z), magnitudes_less_one(v.w))));
+    a_greatest = (int)greatest - 1;
+#else
 #pragma unroll
     for (int i = 0; i < ELEMENTS_PER_LOAD; ++i) {
       const uint a = size_class(element_of(v, i)) - 1;
@@ -196,17 +200,27 @@ FN SUMS_STATE add_load(LOCAL uint* column, LOCAL uint* counters, uint4 v, uint4 
       if (DOT) b_least = min_u32(b_least, b);
       if (DOT) b_greatest = (int)b > b_greatest ? (int)b : b_greatest;
     }
+#endif
     within = lie_within(a_least, a_greatest, state.window.a_top) && AND_OF_B(lie_within(b_least, b_greatest, state.window.b_top));
     within = !ANY_LANE(!within);
     if (!within) state.window = note_missed(state.window, a_greatest, b_greatest);
   }
 #endif
   if (within) {
+#ifdef FIRST_SUM_SPAN
+    const uint first_alone = !ANY_LANE(!first_sum_takes(a_least, state.window.a_top));
+    if (first_alone) {
 #pragma unroll
-    for (int i = 0; i < ELEMENTS_PER_LOAD; ++i) {
+      for (int i = 0; i < ELEMENTS_PER_LOAD; ++i) state.window = add_to_window(state.window, element_of(v, i), 0, 1);
+    }
+#else
+    const uint first_alone = 0;
+#endif
+#pragma unroll
+    for (int i = 0; !first_alone && i < ELEMENTS_PER_LOAD; ++i) {
       const WORD x = element_of(v, i);
       const WORD y = element_of(w, i);
-      state.window = add_to_window(state.window, x, y);
+      state.window = add_to_window(state.window, x, y, 0);
 #if DOT
       state.other |= (magnitude_of(x) != 0 && magnitude_of(y) != 0) || sign_of(x ^ y) == 0;
 #elif BITS == 64
@@ -225,7 +239,9 @@ FN SUMS_STATE add_load(LOCAL uint* column, LOCAL uint* counters, uint4 v, uint4 
   return state;
 }
 #elif !PACKED
-#define add_load add_load_to_bins
+#define add_load(column, counters, v, w, state, greatest) add_load_to_bins(column, counters, v, w, state)
+#else
+#define add_load(column, counters, v, w, state, greatest) add_integers(v, w, state)
 #endif
 
 #if !FLOATS
