@@ -8,8 +8,8 @@
 //   convert.round(words, exponents, x);        // the exact sums, each rounded once: the same bits on all ranks, in any order of them
 //
 // A piece of 1024 elements becomes words if its exponents lie close enough on all ranks: those of float32 and two ranks about 34 apart. If
-// they do not, the piece stays as it is, and the words behind those of the elements tell which ones: their sums take Accumulator, one by
-// one.
+// they do not, the piece stays as it is, and the words behind those of the elements tell which pieces these are. Accumulator takes their
+// elements, a sum for each.
 #pragma once
 
 #include <samesum/array.hpp>

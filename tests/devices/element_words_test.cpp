@@ -1,5 +1,6 @@
 // Vectors that are added up over ranks as integers (samesum/element_words.hpp): the bits of each sum by itself, on every device.
 #include "support/devices.hpp"
+#include "support/scans.hpp"
 
 #include <samesum/element_words.hpp>
 #include <samesum/error.hpp>
@@ -18,7 +19,7 @@
 namespace samesum {
 namespace {
 
-using Integers = std::vector<std::int64_t>;
+using test::bits_of;
 using Bits = std::vector<std::uint64_t>;
 
 constexpr std::uint64_t kGuard = 0x5a5a5a5a5a5a5a5aU;
@@ -73,15 +74,6 @@ Reduced reduced(const Device& device, DType type, const std::vector<Bits>& ranks
   }
   convert.round(on(device, sums, DType::int64), exponents, x.front());
   return {read(x.front()), Bits(sums.begin() + static_cast<std::ptrdiff_t>(count), sums.end())};
-}
-
-template <class T>
-std::uint64_t bits_of(T x) {
-  if constexpr (sizeof(T) == 4) {
-    return std::bit_cast<std::uint32_t>(x);
-  } else {
-    return std::bit_cast<std::uint64_t>(x);
-  }
 }
 
 // Numbers within 2^spread of each other, with zeros of both signs.

@@ -5,7 +5,6 @@
 #include "histogram/cpu/slots.hpp"
 #include "reduce/cpu/term_blocks.hpp"
 
-
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -220,9 +219,7 @@ Totals slots_of(Samples&& samples, const Plan& plan, std::uint32_t threads) {
   return count_with(samples, 1, plan.slots(), threads, [&] { return SlotCounter(finder); });
 }
 
-std::uint64_t counters_of(const Plan& plan) {
-  return size_of(plan.type()) == 1 ? 256 : plan.by_value() ? 65536 : plan.slots();
-}
+std::uint64_t counters_of(const Plan& plan) { return size_of(plan.type()) == 1 ? 256 : plan.by_value() ? 65536 : plan.slots(); }
 
 }  // namespace
 
