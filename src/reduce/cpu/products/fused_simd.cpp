@@ -35,33 +35,41 @@ bool add_doubles(const double*, std::size_t, FusedSums&, double&, double&) { ret
 
 using Windows = FusedSums::Windows;
 constexpr std::size_t kPlaces = FusedSums::kPlaces;
-constexpr std::size_t kPrefetchBytes = 1024;  // ahead in each place
+constexpr std::size_t kPrefetchBytes = 2048;  // ahead in each place
 constexpr int kUnit = 1074;                   // of Accumulator::add_scaled
 
-// Sums that squares are split over, and the elements themselves, which span half as much.
+// Sums that squares are split over, and the elements themselves, which span half as much. Where the flag tells whether they suffice, two
+// do for doubles.
 template <class T, bool kWide>
 constexpr int kSquareSlices = kWide ? Format<T>::kWide : Format<T>::kNarrow;
 template <class T, bool kWide>
-constexpr int kSumSlices = kSquareSlices<T, kWide> - 1;
+constexpr int kSumSlices = HWY_TARGET == HWY_AVX3 && sizeof(T) == sizeof(double) ? 2 : kSquareSlices<T, kWide> - 1;
 
 HWY_INLINE V load_doubles(const float* from) { return hn::PromoteTo(D(), hn::LoadU(hn::Rebind<float, D>(), from)); }
 HWY_INLINE V load_doubles(const double* from) { return hn::LoadU(D(), from); }
 
-// The n-th vector of elements.
-template <std::size_t n, int kSquares, int kSum>
-HWY_INLINE void add_vector(const float* from, Sums<kSquares>& squares, Sums<kSum>& sum) {
+// The n-th of two vectors of elements of a place, again and again. Wide sums take four floats of a lane as one double, which as a rule is
+// exact; `pair` is on its way there.
+template <std::size_t kPlace, std::size_t n, int kSquares, int kSum>
+HWY_INLINE void add_vector(const float* from, Sums<kSquares>& squares, Sums<kSum>& sum, V& pair) {
+  V x[2];
   loops::unrolled<2>([&](auto half) HWY_ATTR {
-    const V x = load_doubles(from + half * kLanes);
-    sum.template add<0, kSum - 1, half>(x);
-    squares.template add_product<half>(x, x);
+    x[half] = load_doubles(from + half * kLanes);
+    if constexpr (kSum == 1) sum.template add<0, 0, half>(x[half]);
+    squares.template add_product<half>(x[half], x[half]);
   });
+  if constexpr (kSum > 1) {
+    const V other = pair;
+    pair = hn::Add(x[0], x[1]);
+    if constexpr (n == 1) sum.template add<0, kSum - 1, kPlace % kChains>(hn::Add(other, pair));
+  }
 }
-template <std::size_t n, int kSquares, int kSum>
-HWY_INLINE void add_vector(const double* from, Sums<kSquares>& squares, Sums<kSum>& sum) {
+template <std::size_t kPlace, std::size_t n, int kSquares, int kSum>
+HWY_INLINE void add_vector(const double* from, Sums<kSquares>& squares, Sums<kSum>& sum, V&) {
   const V x = load_doubles(from), square = multiply_quietly(x, x);
-  sum.template add<0, kSum - 1, n % kChains>(x);
-  squares.template add<0, kSquares - 2, n % kChains>(square);
-  squares.template add<1, kSquares - 1, n % kChains>(hn::MulSub(x, x, square));
+  sum.template add<0, kSum - 1, n>(x);
+  squares.template add<0, kSquares - 2, n>(square);
+  squares.template add<1, kSquares - 1, n>(hn::MulSub(x, x, square));
 }
 
 #if HWY_TARGET == HWY_AVX3
@@ -82,7 +90,7 @@ bool find_windows(const T* from, std::size_t distance, Windows& windows) {
   const int anchor = std::ilogb(most) + 2;                        // sums reach half its binade
   const double before = windows.squares.slices == 0 ? 0 : windows.squares.anchors[0];
   windows.squares.set_anchors(kSquareSlices<T, kWide>, anchor, kApart, ProductAccumulator::kUnit);
-  // By Cauchy and Schwarz: n elements whose squares add up to less than 2^(anchor - 1) add up to less than the root of n 2^(anchor - 1).
+  // By Cauchy and Schwarz: n elements whose squares add up to less than 2^anchor, in two sums, add up to less than the root of n 2^anchor.
   windows.sum.set_anchors(kSumSlices<T, kWide>, (kBits + anchor) / 2 + 2, kApart, kUnit);
   return windows.squares.anchors[0] != before;
 }
@@ -127,9 +135,10 @@ bool add_in_windows(const T* from, std::size_t distance, Windows& windows, T& le
   auto low = hn::LoadU(d, from), high = low;
   const core::RoundingWatch watch;
   [[maybe_unused]] PlainSums plain;
+  V pair = hn::Zero(D());
   for (std::size_t i = 0; i < fused_part(sizeof(T)); i += 2 * kElements) {
-    loops::unrolled<kPlaces>([&](auto place) HWY_ATTR {
-      loops::unrolled<2>([&](auto n) HWY_ATTR {
+    loops::unrolled<kPlaces>([&](auto place) SAMESUM_INLINE_LAMBDA {
+      loops::unrolled<2>([&](auto n) SAMESUM_INLINE_LAMBDA {
         const T* const at = from + place * distance + i + n * kElements;
         __builtin_prefetch(bytes(at) + kPrefetchBytes);
         const auto elements = hn::LoadU(d, at);
@@ -139,7 +148,7 @@ bool add_in_windows(const T* from, std::size_t distance, Windows& windows, T& le
           plain.template add<0>(load_doubles(at));
           plain.template add<1>(load_doubles(at + kLanes));
         } else {
-          add_vector<n>(at, squares, sum);
+          add_vector<place, n>(at, squares, sum, pair);
         }
       });
     });
@@ -223,20 +232,21 @@ bool add_in_windows(const T* from, std::size_t distance, Windows& windows, T& le
   Sums<kSquareSlices<T, kWide> > squares(windows.squares);
   Sums<kSumSlices<T, kWide> > sum(windows.sum);
   auto low = hn::LoadU(d, from), high = low;
+  V pair = hn::Zero(D());
   Check check;
   const core::RoundingWatch watch;
   for (std::size_t i = 0; i < fused_part(sizeof(T)); i += kStep) {
-    loops::unrolled<kPlaces>([&](auto place) HWY_ATTR {
+    loops::unrolled<kPlaces>([&](auto place) SAMESUM_INLINE_LAMBDA {
       const T* const unit = from + place * distance + i;
       if constexpr (!kLooksAtSquares<Check>) check.look_at(bytes(unit));
-      loops::unrolled<kStep / kElements>([&](auto n) HWY_ATTR {
+      loops::unrolled<kStep / kElements>([&](auto n) SAMESUM_INLINE_LAMBDA {
         const T* const at = unit + n * kElements;
         __builtin_prefetch(bytes(at) + kPrefetchBytes);
         const auto elements = hn::LoadU(d, at);
         low = hn::Min(low, elements);
         high = hn::Max(high, elements);
         if constexpr (kLooksAtSquares<Check>) check.look_at_one(hn::Mul(elements, elements));
-        add_vector<n>(at, squares, sum);
+        add_vector<place, n % 2>(at, squares, sum, pair);
       });
     });
   }
@@ -256,15 +266,19 @@ template <bool kWide, class T>
 bool add_block_in(Windows& windows, const T* from, std::size_t distance, bool, FusedSums& sums, T& least, T& greatest) {
   // Without a fused multiply-add, what rounding loses of a square of doubles would take 17 operations. For wide sums of floats there are
   // not registers enough: one loop after the other is faster.
-  const bool pays = sizeof(T) == sizeof(double) ? HWY_NATIVE_FMA && core::RoundingWatch::works() : !kWide;
-  if (!pays) return windows.squares.tries.done(false);
-  return add_in(
-      windows.squares, [&] { sums.flush(windows); },
-      [&](ProductWindow& w) {
-        return w.first.zeros ? add_in_windows<kWide, loops::WholeCheck<T> >(from, distance, windows, least, greatest)
-                             : add_in_windows<kWide, loops::FastCheck<T> >(from, distance, windows, least, greatest);
-      },
-      [&](ProductWindow&) { return find_windows<kWide>(from, distance, windows); });
+  constexpr bool kPays = sizeof(T) == sizeof(double) ? HWY_NATIVE_FMA : !kWide;
+  if constexpr (kPays) {
+    if (sizeof(T) == sizeof(float) || core::RoundingWatch::works()) {
+      return add_in(
+          windows.squares, [&] { sums.flush(windows); },
+          [&](ProductWindow& w) {
+            return w.first.zeros ? add_in_windows<kWide, loops::WholeCheck<T> >(from, distance, windows, least, greatest)
+                                 : add_in_windows<kWide, loops::FastCheck<T> >(from, distance, windows, least, greatest);
+          },
+          [&](ProductWindow&) { return find_windows<kWide>(from, distance, windows); });
+    }
+  }
+  return windows.squares.tries.done(false);
 }
 
 #endif  // AVX-512

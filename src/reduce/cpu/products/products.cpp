@@ -237,7 +237,7 @@ template void ProductWindow::flush(Accumulator& total) noexcept;
 template void ProductWindow::flush(ProductAccumulator& total) noexcept;
 
 bool ProductWindow::Tries::done(bool success) noexcept {
-  last_skip = success ? 0 : std::clamp(2 * last_skip, 1, 64);
+  last_skip = success ? 0 : std::clamp(2 * last_skip, 1, 512);
   to_skip = success ? 0 : last_skip - 1;
   return success;
 }
