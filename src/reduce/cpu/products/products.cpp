@@ -36,6 +36,7 @@ struct Layout<float> {
   using Bits = std::uint32_t;
   using Sum = std::int64_t;  // of products of 48 bits
   static constexpr int kFractionBits = 23, kMaxExponent = 255;
+  static constexpr std::size_t kBins = 2 * kMaxExponent;
   static constexpr std::uint64_t kCapacity = 1 << 14;
   static constexpr int kPosition = ProductAccumulator::kUnit - 2 * 149;
   static std::vector<Sum>& bins(PartialProducts& partial) { return partial.bins; }
@@ -45,6 +46,7 @@ struct Layout<double> {
   using Bits = std::uint64_t;
   using Sum = Int128;  // of products of 106 bits
   static constexpr int kFractionBits = 52, kMaxExponent = 2047;
+  static constexpr std::size_t kBins = 2 * kMaxExponent;
   static constexpr std::uint64_t kCapacity = 1 << 20;
   static constexpr int kPosition = ProductAccumulator::kUnit - 2 * 1074;
   static std::vector<Sum>& bins(PartialProducts& partial) { return partial.wide_bins; }
@@ -66,32 +68,42 @@ void count_special(T a, T b, ProductAccumulator& total) noexcept {
   total.add_counts(0, nan, !nan && !negative, !nan && negative, nan);
 }
 
-template <class T>
+constexpr std::size_t kFew = 64;  // products for which bins do not pay
+
+// No branch depends on the data, unless numbers are not finite.
+template <class T, bool kSquares>
 void add_to_bins(const T* a, const T* b, std::size_t count, PartialProducts& partial) {
   using L = Layout<T>;
   using Bits = typename L::Bits;
-  auto& bins = L::bins(partial);
-  if (bins.empty()) bins.resize(2 * L::kMaxExponent);
-  constexpr Bits kHidden = Bits{1} << L::kFractionBits;
-  bool any = false;  // that is not -0.0
+  using Signed = std::make_signed_t<Bits>;
+  const bool few = count <= kFew && L::bins(partial).empty();
+  if (!few && L::bins(partial).empty()) L::bins(partial).resize(L::kBins);
+  auto* const bins = L::bins(partial).data();
+  const auto exponent = [](Bits bits) { return static_cast<std::size_t>(bits >> L::kFractionBits) & L::kMaxExponent; };
+  const auto mantissa = [](Bits bits, bool normal) {
+    return static_cast<Signed>((bits & ((Bits{1} << L::kFractionBits) - 1)) + (Bits{normal} << L::kFractionBits));
+  };
   while (count != 0) {
     const std::size_t taken = std::min<std::uint64_t>(count, L::kCapacity - partial.in_bins);
+    partial.note_any(a, b, taken);
     for (std::size_t i = 0; i < taken; ++i) {
-      const auto left = std::bit_cast<Bits>(a[i]), right = std::bit_cast<Bits>(b[i]);
-      const int left_exponent = static_cast<int>(left >> L::kFractionBits) & L::kMaxExponent;
-      const int right_exponent = static_cast<int>(right >> L::kFractionBits) & L::kMaxExponent;
-      if (left_exponent == L::kMaxExponent || right_exponent == L::kMaxExponent) {
+      const auto left = std::bit_cast<Bits>(a[i]), right = kSquares ? left : std::bit_cast<Bits>(b[i]);
+      const std::size_t left_exponent = exponent(left), right_exponent = exponent(right);
+      if (left_exponent == L::kMaxExponent || right_exponent == L::kMaxExponent) [[unlikely]] {
         count_special(a[i], b[i], partial.total);
         continue;
       }
-      const Bits m = (left & (kHidden - 1)) | (left_exponent != 0 ? kHidden : 0);
-      const Bits n = (right & (kHidden - 1)) | (right_exponent != 0 ? kHidden : 0);
-      const auto product = static_cast<typename L::Sum>(m) * static_cast<typename L::Sum>(n);
-      const bool negative = (left ^ right) >> (8 * sizeof(Bits) - 1) != 0;
-      bins[left_exponent - (left_exponent != 0) + right_exponent - (right_exponent != 0)] += negative ? -product : product;
-      any |= product != 0 || !negative;
+      const bool left_normal = left_exponent != 0, right_normal = right_exponent != 0;
+      const Signed sign = static_cast<Signed>(left ^ right) >> (8 * sizeof(Bits) - 1);  // 0 or -1
+      const Signed m = (mantissa(left, left_normal) ^ sign) - sign, n = mantissa(right, right_normal);
+      const auto product = static_cast<typename L::Sum>(m) * n;
+      const std::size_t bin = left_exponent - left_normal + right_exponent - right_normal;
+      if (few) {
+        add_wide(partial.total, product, static_cast<int>(bin) + L::kPosition);
+      } else {
+        bins[bin] += product;
+      }
     }
-    if (any) partial.total.add_counts(0, 0, 0, 0, false);
     a += taken;
     b += taken;
     count -= taken;
@@ -248,20 +260,27 @@ void PartialProducts::flush_bins() noexcept {
   in_bins = 0;
 }
 
+Int128* PartialProducts::room_in_wide_bins(std::size_t count) {
+  using L = Layout<double>;
+  if (wide_bins.empty()) wide_bins.resize(L::kBins);
+  if (in_bins + count > L::kCapacity) flush_bins();
+  in_bins += count;
+  return wide_bins.data();
+}
+
 const ProductAccumulator& PartialProducts::finish() noexcept {
   narrow.flush(total);
   wide.flush(total);
   flush_bins();
   add_sum(total, rounded.finish());
-  add_sum(total, lost.finish());
   return total;
 }
 
 void add_products_to_bins(const float* a, const float* b, std::size_t count, PartialProducts& partial) {
-  add_to_bins(a, b, count, partial);
+  a == b ? add_to_bins<float, true>(a, b, count, partial) : add_to_bins<float, false>(a, b, count, partial);
 }
 void add_products_to_bins(const double* a, const double* b, std::size_t count, PartialProducts& partial) {
-  add_to_bins(a, b, count, partial);
+  a == b ? add_to_bins<double, true>(a, b, count, partial) : add_to_bins<double, false>(a, b, count, partial);
 }
 
 void add_products(const std::byte* a, const std::byte* b, std::uint64_t count, DType type, PartialProducts& partial) {

@@ -62,16 +62,18 @@ struct PartialProducts {
   ProductAccumulator total;  ///< of finite products; counts nothing but what add_counts() is given
   bool any = false;          ///< product is known to be there that is neither -0.0 nor NaN
 
-  ProductWindow narrow, wide;                   ///< the second has a sum more, and takes what the first does not hold
-  reduction::PartialSum<double> rounded, lost;  ///< products that have no window, and what rounding lost of them
+  ProductWindow narrow, wide;             ///< the second has a sum more, and takes what the first does not hold
+  reduction::PartialSum<double> rounded;  ///< of floats: products that have no window
 
   std::vector<std::int64_t> bins;  ///< of floats: sums of products of mantissas, by the sum of their exponents
-  std::vector<Int128> wide_bins;   ///< the same of doubles
+  std::vector<Int128> wide_bins;   ///< the same of doubles; exponents are counted from that of the least normal number
   std::uint64_t in_bins = 0;
 
   /// Keeps in `total` whether any of these products is neither -0.0 nor NaN.
   template <class T>
   void note_any(const T* a, const T* b, std::size_t count);
+  /// `wide_bins`, for `count` products more, at most 2^20.
+  Int128* room_in_wide_bins(std::size_t count);
   void flush_bins() noexcept;
   /// The sum of all that was added, complete; may be called once.
   const ProductAccumulator& finish() noexcept;

@@ -1,8 +1,8 @@
 // Products of doubles on the CPU, compiled once for each instruction set of the processor family and chosen at run time.
 //
 // A product of doubles is the sum of two doubles: the product rounded, and what rounding lost, which a fused multiply-add yields exactly.
-// Where the products of a block lie in a window, both go to three or four running sums in registers, which are exact (products.hpp). Of
-// other blocks they become two blocks of doubles in the first-level cache, which the sum's own loops add up.
+// Where the products of a block lie in a window, both go to three or four running sums in registers, which are exact (products.hpp). The
+// products of other blocks go to bins by exponent, one by one.
 // Reference: Ogita, Rump and Oishi, Accurate Sum and Dot Product (SIAM J. Sci. Comput. 26, 2005), TwoProductFMA.
 
 #include "core/simd.hpp"
@@ -35,9 +35,6 @@ void add_doubles(const double* a, const double* b, std::size_t count, PartialPro
 }
 
 #else
-
-// What rounding loses of a product is a double if the product's last bit, 2^-105 of its first, is not below the least denormal.
-constexpr double kLeastProduct = 0x1p-968;
 
 constexpr std::size_t kBlockSize = Format<double>::kBlock;
 constexpr std::size_t kPlaces = 4;  // memory gives more to a processor that reads in several
@@ -101,97 +98,71 @@ bool add_in_any_window(const double* a, const double* b, std::size_t distance, s
       });
 }
 
-// Products as sums of two doubles.
-struct Block {
-  alignas(64) double rounded[kBlockSize];
-  alignas(64) double lost[kBlockSize];
-};
-
-// Splits products to the block's elements from `to` on; whether all of them are exact so.
+// Adds products of whole vectors to the bins, which are found by vectors.
 template <bool kSquares>
-bool split(const double* a, const double* b, std::size_t count, std::size_t to, Block& block) {
-  const D d;
-  V zero_if_finite = hn::Zero(d);
-  const core::RoundingWatch watch;
-  for (std::size_t i = 0; i < count; i += kLanes) {
-    const V x = hn::LoadU(d, a + i);
-    const V y = kSquares ? x : hn::LoadU(d, b + i);
-    const V product = hn::Mul(x, y);
-    zero_if_finite = hn::MulAdd(product, hn::Zero(d), zero_if_finite);
-    hn::StoreU(product, d, block.rounded + to + i);
-    hn::StoreU(hn::MulSub(x, y, product), d, block.lost + to + i);
-  }
-  return hn::AllTrue(d, hn::Eq(zero_if_finite, hn::Zero(d))) && !watch.underflowed();
-}
-
-// Takes products out of the block that it does not hold exactly, and adds them to the bins; zeros of zeros stay. The others move up, since
-// zeros in the place of half of the products would cost more than these; how many there are.
-std::size_t take_out(const double* a, const double* b, std::size_t count, double* rounded, double* lost, PartialProducts& partial) {
-  const D d;
-  const V zero = hn::Zero(d);
-  double left[kBlockSize + 1], right[kBlockSize + 1];
-  std::size_t taken = 0, kept = 0;
-  for (std::size_t i = 0; i < count; i += kLanes) {
-    const V x = hn::LoadU(d, a + i), y = hn::LoadU(d, b + i), product = hn::LoadU(d, rounded + i), rest = hn::LoadU(d, lost + i);
-    const auto zeros = hn::And(hn::Eq(product, zero), hn::Or(hn::Eq(x, zero), hn::Eq(y, zero)));
-    const auto in_range = hn::And(hn::Ge(hn::Abs(product), hn::Set(d, kLeastProduct)), hn::IsFinite(product));
-    const auto stays = hn::Or(in_range, zeros);
-    if (hn::AllTrue(d, stays)) {
-      hn::StoreU(product, d, rounded + kept);
-      hn::StoreU(rest, d, lost + kept);
-      kept += kLanes;
+void add_to_bins(const double* a, const double* b, std::size_t count, PartialProducts& partial) {
+  constexpr std::size_t kPart = 128;
+  constexpr int kFractionBits = 52;
+  const hn::Repartition<std::int64_t, D> d;
+  const auto one = hn::Set(d, 1), exponents = hn::Set(d, 0x7ff), fractions = hn::Set(d, (std::int64_t{1} << kFractionBits) - 1);
+  alignas(64) std::int64_t left[kPart], right[kPart], index[kPart];
+  for (std::size_t first = 0; first < count; first += kPart) {
+    const std::size_t taken = std::min(kPart, count - first);
+    auto finite = hn::Eq(one, one);
+    for (std::size_t i = 0; i < taken; i += kLanes) {
+      auto bin = hn::Zero(d);
+      const auto mantissa = [&](auto bits) HWY_ATTR {
+        const auto exponent =
+            hn::And(hn::BitCast(d, hn::ShiftRight<kFractionBits>(hn::BitCast(hn::RebindToUnsigned<decltype(d)>(), bits))), exponents);
+        const auto normal = hn::IfThenElseZero(hn::Ne(exponent, hn::Zero(d)), one);
+        finite = hn::And(finite, hn::Ne(exponent, exponents));
+        bin = hn::Add(bin, hn::Sub(exponent, normal));
+        return hn::Add(hn::And(bits, fractions), hn::ShiftLeft<kFractionBits>(normal));
+      };
+      const auto x = hn::BitCast(d, hn::LoadU(D(), a + first + i));
+      auto m = mantissa(x);
+      if constexpr (kSquares) {
+        bin = hn::Add(bin, bin);
+      } else {
+        const auto y = hn::BitCast(d, hn::LoadU(D(), b + first + i));
+        const auto sign = hn::BroadcastSignBit(hn::Xor(x, y));
+        m = hn::Sub(hn::Xor(m, sign), sign);
+        hn::Store(mantissa(y), d, right + i);
+      }
+      hn::Store(m, d, left + i);
+      hn::Store(bin, d, index + i);
+    }
+    if (!hn::AllTrue(d, finite)) {
+      add_products_to_bins(a + first, b + first, taken, partial);
       continue;
     }
-    std::uint8_t staying[8] = {};
-    hn::StoreMaskBits(d, stays, staying);
-    for (std::size_t lane = 0; lane < kLanes; ++lane) {
-      const bool stay = (staying[0] >> lane & 1) != 0;
-      left[taken] = a[i + lane];
-      right[taken] = b[i + lane];
-      rounded[kept] = rounded[i + lane];
-      lost[kept] = lost[i + lane];
-      taken += !stay;
-      kept += stay;
-    }
+    Int128* const bins = partial.room_in_wide_bins(taken);
+    for (std::size_t i = 0; i < taken; ++i) bins[index[i]] += static_cast<Int128>(left[i]) * (kSquares ? left[i] : right[i]);
   }
-  add_products_to_bins(left, right, taken, partial);
-  return kept;
-}
-
-// Adds `count` products of each of several places: whole vectors of any doubles, kBlockSize at most in all.
-template <bool kSquares>
-void add_split(const double* a, const double* b, std::size_t places, std::size_t distance, std::size_t count, PartialProducts& partial) {
-  Block block;
-  std::size_t filled = 0;
-  for (std::size_t place = 0; place < places; ++place) {
-    const double *const left = a + place * distance, *const right = b + place * distance;
-    const bool all = split<kSquares>(left, right, count, filled, block);
-    filled += all ? count : take_out(left, right, count, block.rounded + filled, block.lost + filled, partial);
-  }
-  const auto add = [&](const double* doubles, reduction::PartialSum<double>& sum) {
-    reduction::add_elements(reinterpret_cast<const std::byte*>(doubles), filled, DType::float64, sum);
-  };
-  add(block.rounded, partial.rounded);
-  add(block.lost, partial.lost);
 }
 
 template <bool kSquares>
 void add_as(const double* a, const double* b, std::size_t count, PartialProducts& partial) {
   using F = Format<double>;
-  constexpr std::size_t kPart = kBlockSize / kPlaces;
-  const std::size_t distance = count / kBlockSize * kPart;
-  for (std::size_t i = 0; i < distance; i += kPart) {
-    for (std::size_t place = 0; place < kPlaces; ++place) partial.note_any(a + place * distance + i, b + place * distance + i, kPart);
-    if (add_in_any_window<kSquares, F::kNarrow>(a + i, b + i, distance, kPart, partial.narrow, partial.total) ||
-        add_in_any_window<kSquares, F::kWide>(a + i, b + i, distance, kPart, partial.wide, partial.total)) {
-      continue;
+  constexpr std::size_t kUnit = 2 * kLanes;
+  // Full blocks, a part of each in each place; and one more block of what is left.
+  for (std::size_t part = kBlockSize / kPlaces; part >= kUnit; part = count / (kPlaces * kUnit) * kUnit) {
+    const std::size_t distance = count / (kPlaces * part) * part;
+    for (std::size_t i = 0; i < distance; i += part) {
+      for (std::size_t place = 0; place < kPlaces; ++place) partial.note_any(a + place * distance + i, b + place * distance + i, part);
+      if (add_in_any_window<kSquares, F::kNarrow>(a + i, b + i, distance, part, partial.narrow, partial.total) ||
+          add_in_any_window<kSquares, F::kWide>(a + i, b + i, distance, part, partial.wide, partial.total)) {
+        continue;
+      }
+      for (std::size_t place = 0; place < kPlaces; ++place) {
+        add_to_bins<kSquares>(a + place * distance + i, b + place * distance + i, part, partial);
+      }
     }
-    add_split<kSquares>(a + i, b + i, kPlaces, distance, kPart, partial);
+    a += kPlaces * distance;
+    b += kPlaces * distance;
+    count -= kPlaces * distance;
   }
-  const std::size_t done = kPlaces * distance, whole = (count - done) / kLanes * kLanes, rest = done + whole;
-  partial.note_any(a + done, b + done, whole);
-  if (whole != 0) add_split<kSquares>(a + done, b + done, 1, 0, whole, partial);
-  add_products_to_bins(a + rest, b + rest, count - rest, partial);
+  add_products_to_bins(a, b, count, partial);
 }
 
 void add_doubles(const double* a, const double* b, std::size_t count, PartialProducts& partial) {
