@@ -8,6 +8,7 @@
 
 #include "core/visit.hpp"
 #include "reduce/cpu/extremes_cpu.hpp"
+#include "reduce/cpu/sum_cpu_block-inl.hpp"
 
 #include <hwy/highway.h>
 
@@ -20,6 +21,10 @@ namespace samesum::statistics {
 namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
+#if HWY_TARGET != HWY_SCALAR
+using reduction::HWY_NAMESPACE::kPieces;
+using reduction::HWY_NAMESPACE::unrolled;
+#endif
 
 // What a type's encoding is compared as.
 template <class Element>
@@ -92,6 +97,7 @@ std::uint64_t zeros_one_by_one(const std::byte* elements, std::uint64_t count) {
 
 // Small enough to be looked at again in the first-level cache, once it is known to have an extreme.
 constexpr std::size_t kBlockBytes = 8192;
+constexpr std::size_t kPrefetchBytes = 2048;  // ahead in each of several places
 
 #if HWY_TARGET == HWY_SCALAR
 
@@ -122,38 +128,54 @@ struct Range {
   Key min, max;
 };
 
-// Of whole vectors; at least one. May count zeros, of either sign, as well.
-template <class Element, bool kZeros>
-Range<typename Order<Element>::Key> range_of(const std::byte* block, std::size_t count, std::uint64_t& zeros) {
+// Of whole vectors; at least one. May count zeros, of either sign, as well. Of `count` elements in each of several places, one every
+// `distance` bytes.
+template <class Element, bool kZeros, std::size_t kPlaces = 1>
+Range<typename Order<Element>::Key> range_of(const std::byte* block, std::size_t count, std::uint64_t& zeros, std::size_t distance = 0) {
   using Key = typename Order<Element>::Key;
   const hn::ScalableTag<Key> d;
   const std::size_t lanes = hn::Lanes(d);
+  constexpr std::size_t kChains = std::max<std::size_t>(kPlaces, 2);
   std::uint64_t found = 0;
-  const auto keys_at = [&](std::size_t i) HWY_ATTR {
-    const auto bits = load(d, block + i * sizeof(Key));
+  const auto keys_at = [&](const std::byte* at) HWY_ATTR {
+    const auto bits = load(d, at);
     if constexpr (kZeros) found += hn::CountTrue(d, hn::Eq(Order<Element>::kFloat ? hn::Add(bits, bits) : bits, hn::Zero(d)));
     return keys_of<Element>(d, bits);
   };
-  auto low0 = keys_at(0), high0 = low0, low1 = low0, high1 = low0;
-  std::size_t i = lanes;
-  for (; i + 2 * lanes <= count; i += 2 * lanes) {
-    const auto a = keys_at(i);
-    const auto b = keys_at(i + lanes);
-    low0 = hn::Min(low0, a);
-    high0 = hn::Max(high0, a);
-    low1 = hn::Min(low1, b);
-    high1 = hn::Max(high1, b);
-  }
-  if (i < count) {
-    const auto a = keys_at(i);
-    low0 = hn::Min(low0, a);
-    high0 = hn::Max(high0, a);
+  hn::Vec<decltype(d)> low[kChains], high[kChains];
+  unrolled<kChains>([&](auto chain) HWY_ATTR {
+    low[chain] = keys_of<Element>(d, load(d, block));
+    high[chain] = low[chain];
+  });
+  const auto look_at = [&](const std::byte* at, auto chain) SAMESUM_INLINE_LAMBDA {
+    const auto keys = keys_at(at);
+    low[chain] = hn::Min(low[chain], keys);
+    high[chain] = hn::Max(high[chain], keys);
+  };
+  std::size_t i = 0;
+  if constexpr (kPlaces > 1) {
+    for (; i < count; i += lanes) {
+      unrolled<kPlaces>([&](auto place) SAMESUM_INLINE_LAMBDA {
+        const std::byte* const at = block + place * distance + i * sizeof(Key);
+        __builtin_prefetch(at + kPrefetchBytes);
+        look_at(at, place);
+      });
+    }
+  } else {
+    for (; i + 2 * lanes <= count; i += 2 * lanes) {
+      unrolled<2>([&](auto n) SAMESUM_INLINE_LAMBDA { look_at(block + (i + n * lanes) * sizeof(Key), n); });
+    }
+    if (i < count) look_at(block + i * sizeof(Key), std::integral_constant<std::size_t, 0>());
   }
   zeros += found;
-  alignas(64) Key low[hn::MaxLanes(d)], high[hn::MaxLanes(d)];
-  hn::Store(hn::Min(low0, low1), d, low);
-  hn::Store(hn::Max(high0, high1), d, high);
-  return {*std::min_element(low, low + lanes), *std::max_element(high, high + lanes)};
+  unrolled<kChains - 1>([&](auto n) HWY_ATTR {
+    low[0] = hn::Min(low[0], low[n + 1]);
+    high[0] = hn::Max(high[0], high[n + 1]);
+  });
+  alignas(64) Key least[hn::MaxLanes(d)], greatest[hn::MaxLanes(d)];
+  hn::Store(low[0], d, least);
+  hn::Store(high[0], d, greatest);
+  return {*std::min_element(least, least + lanes), *std::max_element(greatest, greatest + lanes)};
 }
 
 // The first of the elements that has this key; there is one.
@@ -167,24 +189,34 @@ std::size_t find(const std::byte* block, Key key) {
   return i;
 }
 
+template <class Element, class Key>
+bool has_nans(const Range<Key>& range) {
+  using O = Order<Element>;
+  if constexpr (O::kFloat) return range.max > O::kInfinity || range.min < -O::kInfinity - 1;
+  return false;
+}
+
+// Whether elements from the index `first` on that have these extremes may change something: of equal elements the first one counts, and
+// chunks may come in any order.
+inline bool has_less(std::int64_t least, std::uint64_t first, const Extremes& extremes) {
+  return !extremes.min_index || least < extremes.min || (least == extremes.min && first < *extremes.min_index);
+}
+inline bool has_greater(std::int64_t greatest, std::uint64_t first, const Extremes& extremes) {
+  return !extremes.max_index || greatest > extremes.max || (greatest == extremes.max && first < *extremes.max_index);
+}
+
 // Of whole vectors.
 template <class Element, bool kZeros>
 void add_block(const std::byte* block, std::size_t count, std::uint64_t first, Extremes& extremes) {
-  using O = Order<Element>;
   const auto range = range_of<Element, kZeros>(block, count, extremes.zeros);
-  if constexpr (O::kFloat) {
-    if (range.max > O::kInfinity || range.min < -O::kInfinity - 1) {
-      return add_one_by_one<Element>(block, count, first, extremes);  // there are NaNs
-    }
-  }
-  // Of equal elements the first one counts, and chunks may come in any order.
+  if (has_nans<Element>(range)) return add_one_by_one<Element>(block, count, first, extremes);
   const std::int64_t least = common_key(range.min), greatest = common_key(range.max);
   extremes.count += count;
-  if (!extremes.min_index || least < extremes.min || (least == extremes.min && first < *extremes.min_index)) {
+  if (has_less(least, first, extremes)) {
     extremes.min = least;
     extremes.min_index = first + find<Element>(block, range.min);
   }
-  if (!extremes.max_index || greatest > extremes.max || (greatest == extremes.max && first < *extremes.max_index)) {
+  if (has_greater(greatest, first, extremes)) {
     extremes.max = greatest;
     extremes.max_index = first + find<Element>(block, range.max);
   }
@@ -193,13 +225,33 @@ void add_block(const std::byte* block, std::size_t count, std::uint64_t first, E
 template <class Element, bool kZeros>
 void add_vectors(const std::byte* elements, std::uint64_t count, std::uint64_t first, Extremes& extremes) {
   constexpr std::size_t kBlock = kBlockBytes / sizeof(Element);
+  constexpr std::size_t kPart = kBlock / kPieces;  // of a block, in each of several places
+  const auto take = [&](std::uint64_t taken) {
+    elements += taken * sizeof(Element);
+    first += taken;
+    count -= taken;
+  };
+  if (count >= 16 * kBlock) {  // beyond the first-level cache
+    const std::uint64_t distance = count / kBlock * kPart;
+    for (std::uint64_t i = 0; i < distance; i += kPart) {
+      const std::byte* const block = elements + i * sizeof(Element);
+      const auto range = range_of<Element, kZeros, kPieces>(block, kPart, extremes.zeros, distance * sizeof(Element));
+      if (!has_nans<Element>(range) && !has_less(common_key(range.min), first + i, extremes) &&
+          !has_greater(common_key(range.max), first + i, extremes)) {
+        extremes.count += kBlock;
+        continue;
+      }
+      for (std::uint64_t place = 0; place < kPieces; ++place) {
+        add_block<Element, false>(block + place * distance * sizeof(Element), kPart, first + i + place * distance, extremes);
+      }
+    }
+    take(kPieces * distance);
+  }
   const std::size_t lanes = hn::Lanes(hn::ScalableTag<typename Order<Element>::Key>());
   while (count >= lanes) {
     const std::size_t taken = std::min<std::uint64_t>(kBlock, count / lanes * lanes);
     add_block<Element, kZeros>(elements, taken, first, extremes);
-    elements += taken * sizeof(Element);
-    first += taken;
-    count -= taken;
+    take(taken);
   }
   add_one_by_one<Element>(elements, count, first, extremes);
   if constexpr (kZeros) extremes.zeros += zeros_one_by_one<Element>(elements, count);
