@@ -195,6 +195,33 @@ TEST_P(ProductsCpu, Halves) {
   }
 }
 
+// The greatest magnitudes, which running sums have the least room for, and random ones.
+template <class T>
+void expect_integer_products(hard::Random& random) {
+  using Limits = std::numeric_limits<T>;
+  for (const std::size_t size : {0, 1, 63, 64, 8191, 8192, 40000}) {
+    for (int kind = 0; kind < 4; ++kind) {
+      std::vector<T> a(size), b(size);
+      std::int64_t expected = 0;
+      for (std::size_t i = 0; i < size; ++i) {
+        a[i] = kind == 0 ? static_cast<T>(random.bits()) : kind == 1 ? Limits::max() : Limits::min();
+        b[i] = kind == 0 ? static_cast<T>(random.bits()) : kind == 3 ? Limits::min() : Limits::max();
+        expected += std::int64_t{a[i]} * b[i];
+      }
+      const core::DefaultFloatEnvironment environment;
+      EXPECT_EQ(statistics::dot_cpu(Array(a), Array(b), 1).to_int64(), expected) << size << ", kind " << kind;
+    }
+  }
+}
+TEST_P(ProductsCpu, Integers) {
+  hard::Random random(12);
+  expect_integer_products<std::int8_t>(random);
+  expect_integer_products<std::uint8_t>(random);
+  expect_integer_products<std::int16_t>(random);
+  expect_integer_products<std::uint16_t>(random);
+  expect_integer_products<std::int32_t>(random);
+}
+
 std::vector<simd::Level> levels() {
   std::vector<simd::Level> all;
   for (const simd::Level level : {simd::Level::avx512, simd::Level::avx2, simd::Level::sse4, simd::Level::baseline}) {

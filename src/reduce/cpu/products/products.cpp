@@ -157,55 +157,16 @@ void add_sum(ProductAccumulator& total, const Accumulator& sum) noexcept {
   }
 }
 
-// Products of integers of 8 and 16 bits, of which sums fit: compilers make vectors of these loops.
-template <class Element>
-std::int64_t sum_of_products(const std::byte* a, const std::byte* b, std::uint64_t count) {
-  using Sum = std::conditional_t<sizeof(Element) == 1, std::int32_t, std::int64_t>;
-  constexpr std::uint64_t kRun = 32768;  // 255² of bytes
-  std::int64_t total = 0;
-  for (std::uint64_t first = 0; first < count; first += kRun) {
-    Sum sum = 0;
-    for (std::uint64_t i = first; i < std::min(count, first + kRun); ++i) {
-      Element left, right;
-      std::memcpy(&left, a + i * sizeof left, sizeof left);
-      std::memcpy(&right, b + i * sizeof right, sizeof right);
-      sum += static_cast<Sum>(left) * static_cast<Sum>(right);
-    }
-    total += sum;
-  }
-  return total;
-}
-
-// Products of integers, and their lower and upper halves' sums: 2^31 of them fit.
+// Products of integers, whose parts are added up.
 template <class Element>
 void add_integers(const std::byte* a, const std::byte* b, std::uint64_t count, PartialProducts& partial) {
-  constexpr bool kWide = sizeof(Element) == 8;
-  constexpr bool kSigned = std::is_signed_v<Element>;
-  using Product =
-      std::conditional_t<kWide, std::conditional_t<kSigned, Int128, Uint128>, std::conditional_t<kSigned, std::int64_t, std::uint64_t>>;
-  using Half = std::conditional_t<kWide, std::uint64_t, std::uint32_t>;
-  using Sum = std::conditional_t<kWide, Int128, std::int64_t>;
-  constexpr int kHalfBits = 8 * sizeof(Half);
   constexpr std::uint64_t kCapacity = std::uint64_t{1} << 30;
   if (count != 0) partial.total.add_counts(0, 0, 0, 0, false);
   for (std::uint64_t first = 0; first < count; first += kCapacity) {
-    Sum low = 0, high = 0;
-    const std::uint64_t end = std::min(count, first + kCapacity);
-    if constexpr (sizeof(Element) <= 2) {
-      add_wide(partial.total, sum_of_products<Element>(a + first * sizeof(Element), b + first * sizeof(Element), end - first),
-               ProductAccumulator::kUnit);
-      continue;
-    }
-    for (std::uint64_t i = first; i < end; ++i) {
-      Element left, right;
-      std::memcpy(&left, a + i * sizeof left, sizeof left);
-      std::memcpy(&right, b + i * sizeof right, sizeof right);
-      const Product product = static_cast<Product>(left) * static_cast<Product>(right);
-      low += static_cast<Half>(product);
-      high += static_cast<Sum>(product >> kHalfBits);
-    }
-    add_wide(partial.total, low, ProductAccumulator::kUnit);
-    add_wide(partial.total, high, ProductAccumulator::kUnit + kHalfBits);
+    const std::uint64_t taken = std::min(count - first, kCapacity);
+    const IntegerProducts sum = sum_of_products(a + first * sizeof(Element), b + first * sizeof(Element), taken, dtype_of<Element>());
+    add_wide(partial.total, sum.low, ProductAccumulator::kUnit);
+    add_wide(partial.total, sum.high, ProductAccumulator::kUnit + IntegerProducts::half_bits(sizeof(Element)));
   }
 }
 

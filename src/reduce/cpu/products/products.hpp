@@ -90,6 +90,15 @@ inline constexpr std::size_t kProductBlock = 1024;
 void add_product_block(const float* a, const float* b, std::size_t count, PartialProducts& partial);
 void add_product_doubles(const double* a, const double* b, std::size_t count, PartialProducts& partial);
 
+/// A sum of products of integers: low + high · 2^half_bits.
+struct IntegerProducts {
+  Int128 low = 0, high = 0;
+
+  static constexpr int half_bits(std::size_t element_bytes) { return element_bytes == 8 ? 64 : 32; }
+};
+/// Of up to 2^30 elements of `type` at any byte alignment, with the best instructions that this processor has.
+IntegerProducts sum_of_products(const std::byte* a, const std::byte* b, std::uint64_t count, DType type);
+
 /// The sum, the sum of squares and the extremes at once, in registers, while both sums of a block are exact in windows.
 struct FusedSums {
   static constexpr std::size_t kPlaces = 4;  ///< memory gives more to a processor that reads in several
