@@ -86,6 +86,8 @@ def kernel_device():
 
 
 class Commands(Case):
+    ran = set()  # help and pages show some commands alike
+
     def setUp(self):
         super().setUp()
         self.device = kernel_device()
@@ -215,7 +217,9 @@ class Commands(Case):
             once.setdefault(command.split("#")[0].strip(), where)
         for command, where in once.items():
             with self.subTest(where=where, command=command):
-                self.check(command, where)
+                if command in NOT_RUN or command not in self.ran:
+                    self.check(command, where)
+                    self.ran.add(command)
         if self.missing:
             print(f"no device here runs kernels, so these were not run: {self.missing}")
 

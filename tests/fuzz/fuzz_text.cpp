@@ -189,7 +189,7 @@ void fuzz_all(Random& random) {
   check_all(random, text, options);
 }
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   std::string result = "\"";
   for (const char c : text) result += c == '"' ? "\"\"" : std::string(1, c);
   return result + "\"";
@@ -226,7 +226,7 @@ std::string made_field(Random& random, MadeColumn& column, std::uint64_t row, ch
     if (options.in_order && column.expected.all.missing == missing) column.expected.placed.emplace_back(row, value);
   }
   const std::string divides = std::string("\"\n") + (delimiter == ' ' ? " \t" : std::string(1, delimiter)) + ",;\t";
-  return field.find_first_of(divides) != std::string::npos || random.below(6) == 0 ? quoted(field) : field;
+  return field.find_first_of(divides) != std::string::npos || random.below(6) == 0 ? in_quotes(field) : field;
 }
 
 // A generated table with columns of numbers and of words, with known results; all or some of the columns are read.

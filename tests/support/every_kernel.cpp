@@ -65,8 +65,8 @@ void build_histograms(device::Device& device, Kernels which) {
   const binning::Plan floats(Bins::even(0, 1, 256), DType::float32);
   binning::DeviceHistogram(device, {&floats}, 1 << 28);
   binning::DeviceHistogram(device, {nullptr, 3}, 1 << 28);
-  if (which == Kernels::few) return;
   device.compile(device::assemble(device.language(), {{"ladder/histogram/ladder.cl"}, {{"GROUP", "256"}, {"BINS", "256"}}}));
+  if (which == Kernels::few) return;
   for (const DType type : {DType::uint8, DType::uint16, DType::int32, DType::uint64, DType::float32, DType::float64}) {
     for (const std::uint64_t count : {256, 20000, 1 << 20}) {
       const binning::Plan even(Bins::even(0, 1 << 30, count), type);
@@ -84,9 +84,10 @@ void build_histograms(device::Device& device, Kernels which) {
   for (const std::uint32_t channels : {1, 2, 3, 4}) binning::DeviceHistogram(device, {nullptr, channels}, 1 << 28);
 }
 
-// Cells of several axes, and tiles: every kind of element and guess.
-void build_cells(device::Device& device) {
+// Cells of several axes, and tiles: every kind of element and guess; or doubles.
+void build_cells(device::Device& device, Kernels which) {
   for (const DType type : {DType::uint8, DType::float16, DType::int32, DType::uint64, DType::float32, DType::float64}) {
+    if (which == Kernels::few && type != DType::float64) continue;
     for (const Bins& bins : {Bins::even(0, 1 << 20, 256), Bins::between({0, 1e-3, 1, 1e9})}) {
       const binning::Plan plan(bins, type);
       const binning::DevicePlan on_device(device, plan);
@@ -112,8 +113,9 @@ void build_gathers(device::Device& device) {
 
 constexpr std::uint64_t kComponents[] = {1, 3, 7, 2, 16, 4, 64};  // of vectors, for pairs
 
-// Every function, reduction and accuracy of pairs, and a formula, with numbers of components chosen cyclically; and the textbook's.
-void build_pairs(device::Device& device) {
+// Every function, reduction and accuracy of pairs, and a formula, with numbers of components chosen cyclically; and the textbook's. Or one
+// function of them.
+void build_pairs(device::Device& device, Kernels which) {
   const std::vector<double> values(64 * 64, 1.0);
   unsigned turn = 0;
   all_pairs::Problem problem;
@@ -121,7 +123,7 @@ void build_pairs(device::Device& device) {
   problem.factor = -1;
   problem.x_count = problem.y_count = 64;
   constexpr int kFormula = 6, kReductions = 5;
-  for (int f = 0; f <= kFormula; ++f) {
+  for (int f = which == Kernels::all ? 0 : kFormula; f <= kFormula; ++f) {
     for (int what = 0; what < kReductions + 2; ++what, ++turn) {
       problem.type = turn % 2 == 0 ? DType::float32 : DType::float64;
       problem.f = f == kFormula ? PairFunction::product : static_cast<PairFunction>(f);
@@ -144,6 +146,7 @@ void build_pairs(device::Device& device) {
   problem.a = problem.b = values.data();
   problem.x_count = problem.y_count = 64;
   for (const std::string_view name : all_pairs::textbook_variants()) {
+    if (which == Kernels::few && name != all_pairs::textbook_variants().front()) break;
     for (const int f : {0, static_cast<int>(1 + ++turn % 5)}) {  // sums of products, and another function, reduction and size in turn
       problem.f = static_cast<PairFunction>(f);
       problem.reduction = f == 0 ? PairReduction::sum : static_cast<PairReduction>(turn % 5);
@@ -173,8 +176,8 @@ void build_fast_sums_of_pairs(device::Device& device) {
   }
 }
 
-// Pairs reduced by the tree and the k smallest, of every type; with A and B in host memory, and as plans have them.
-void build_pairs_of_nodes(device::Device& device) {
+// Pairs reduced by the tree and the k smallest, of every type, or of doubles; with A and B in host memory, and as plans have them.
+void build_pairs_of_nodes(device::Device& device, Kernels which) {
   const std::vector<double> values(64 * 8, 1.0);
   const auto build = [&](const PairsProblem& wanted, DType type) {
     const Array vectors(values.data(), 64 * wanted.components, type);
@@ -186,6 +189,7 @@ void build_pairs_of_nodes(device::Device& device) {
   Operator op(Formula("(b[0] > a[0] ? b[0] : a[0], a[1] + b[1]*h)"), {}, {{"h", 0.5}});
   op.finish = Formula("a[1]/h + a[0]");
   for (const DType type : {DType::float16, DType::bfloat16, DType::float32, DType::float64}) {
+    if (!is_of(which, type)) continue;
     build({.f = PairFunction::gaussian, .reduction = PairReduction::product, .components = 3}, type);
     build({.f = PairFunction::sqdist, .reduction = PairReduction::logsumexp}, type);
     build({.accuracy = PairAccuracy::compensated, .components = 3, .formula = vector, .parameters = {{"s", 0.5}}}, type);
@@ -200,6 +204,7 @@ void build_pairs_of_nodes(device::Device& device) {
     build({.reduction = PairReduction::argmin, .components = 2, .formula = Formula("sqdist(a, b)")}, type);
   }
   for (const DType type : {DType::int8, DType::uint16, DType::uint32, DType::int64, DType::uint64}) {
+    if (which == Kernels::few) break;
     for (const PairReduction reduction : {PairReduction::sum, PairReduction::product, PairReduction::argmin, PairReduction::smallest}) {
       build({.f = PairFunction::sqdist, .reduction = reduction, .components = 2, .k = 16}, type);
     }
@@ -259,7 +264,12 @@ void build_sums_by_index(device::Device& device, Kernels which) {
     const bool squares = stands_for_others(type);
     for (const bool counts : {false, true}) device::build(device, groups::digits_source({.type = type, .counts = counts}), "round_sums");
     device::build(device, groups::index_sums_source({.type = type, .index = DType::int64, .squares = squares}), "sums_by_index");
-    if (!squares || which == Kernels::few) continue;
+    if (!squares) continue;
+    if (which == Kernels::few) {
+      device::build(device, groups::index_sums_source({.type = type, .index = DType::int32, .runs = true, .group_size = 256}),
+                    "sums_by_runs");
+      continue;
+    }
     device::build(device, groups::index_sums_source({.type = type, .index = DType::uint16, .counts = false}), "sums_by_index");
     device::build(device, groups::index_sums_source({.type = type, .segments = true, .runs = true, .counts = false, .group_size = 256}),
                   "sums_by_runs");
@@ -397,6 +407,15 @@ void build_every_kernel(device::Device& device, Kernels which) {
     all.fields.nonzeros = true;
     statistics::DevicePass(device, type, all, false, 1 << 28);
     planning::Recorder(device, type, all.fields, false);
+    for (const std::uint64_t elements : {1u << 10, 1u << 14, 1u << 16, 1u << 20, 1u << 28}) {
+      if (elements != 1u << 28 && size_of(type) != 4) continue;
+      statistics::DevicePass(device, type, {{true, false, false, false}}, false, elements);
+    }
+    if (is_integer(type)) {
+      product_tree::PlannedIntegers(device, type, {});
+    } else {
+      product_tree::PlannedFloats(device, type, false, {}, 1);
+    }
     if (which == Kernels::few) continue;
     planning::Recorder(device, type, {false, false, true, false}, true);
     for (const std::uint64_t elements : {1u << 12, 1u << 28}) {
@@ -404,17 +423,12 @@ void build_every_kernel(device::Device& device, Kernels which) {
       if (elements < 1 << 28) products.launch({device.allocate(64), 4, 16, 0}, {device.allocate(64), 4, 16, 0});  // for strides
     }
     statistics::DevicePass(device, type, {{false, false, true, false}}, false, 1 << 12);
-    for (const std::uint64_t elements : {1u << 10, 1u << 14, 1u << 16, 1u << 20, 1u << 28}) {
-      if (elements != 1u << 28 && size_of(type) != 4) continue;
-      statistics::DevicePass(device, type, {{true, false, false, false}}, false, elements);
-    }
     device::build(device, product_tree::product_source(type, false, 256, 8), "product");
     for (const bool strided : {false, true}) device::build(device, selection::select_source(type, 256, 4, strided, nullptr), "select_keys");
-    if (is_integer(type)) {
-      product_tree::PlannedIntegers(device, type, {});
-    } else {
-      product_tree::PlannedFloats(device, type, false, {}, 1);
-    }
+  }
+  if (which == Kernels::few) {
+    for (const DType type : {DType::float32, DType::float64})
+      statistics::DevicePass(device, type, {{false, false, true, false}}, true, 1 << 12);
   }
   for (const DType type : {DType::float32, DType::float64}) {
     for (const bool products : {false, true}) device::build(device, nccl::words_source(type, products), "words_add");
@@ -424,10 +438,9 @@ void build_every_kernel(device::Device& device, Kernels which) {
   build_barriers(device);
   build_histograms(device, which);
   build_fast_sums_of_pairs(device);
-  if (which == Kernels::few) return;
-  build_cells(device);
-  build_pairs(device);
-  build_pairs_of_nodes(device);
+  build_cells(device, which);
+  build_pairs(device, which);
+  build_pairs_of_nodes(device, which);
 }
 
 }  // namespace samesum::test

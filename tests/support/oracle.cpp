@@ -48,7 +48,7 @@ double element(const Array& data, std::uint64_t i) {
   return with_element(data, i, [](auto value) { return static_cast<double>(value); });
 }
 
-Scan scan(Array data) {
+Scan kinds_of(Array data) {
   Scan result;
   for (std::uint64_t i = 0; i < data.size(); ++i) {
     const double value = element(data, i);
@@ -68,7 +68,7 @@ Scan scan(Array data) {
 // The special results; `finite_sum` where none applies.
 template <class FiniteSum>
 Expected decide(Array data, NanPolicy nan, FiniteSum finite_sum) {
-  const Scan elements = scan(data);
+  const Scan elements = kinds_of(data);
   Expected result;
   if (elements.nan_count != 0 && nan == NanPolicy::propagate) {
     result = kNan;
