@@ -285,6 +285,21 @@ TEST(ScanTest, TilesOnDevices) {
   }
 }
 
+// Sums a little above the middle between two floats, where the double nearest to them is that middle, and the last bits of both floats
+// vary. At the end are some that two doubles do not hold.
+TEST(ScanTest, AboveTheMiddleBetweenTwoFloats) {
+  std::vector<float> x;
+  for (const float first : {16777214.0f, 16777206.0f, 16777232.0f}) {
+    x.insert(x.end(), {first, first > 0x1p24f ? 1.0f : 0.5f, 0x1p-100f, -0x1p-100f, first > 0x1p24f ? -1.0f : -0.5f, -first});
+  }
+  x.insert(x.end(), {0x1p100f, 0x1p20f, 0x1p-100f});
+  for (const Device& device : test::devices()) {
+    SCOPED_TRACE(device.info().selector);
+    const There there(device, x);
+    check_sums<float>(x, *there.array, NanPolicy::propagate, {.device = device});
+  }
+}
+
 // What the device keeps to itself: all but sums that span more than six doubles hold.
 TEST(ScanTest, StaysOnTheDevice) {
   std::vector<double> wide = ugly(0, 5000), ends = ugly(9, 5000);

@@ -71,6 +71,18 @@ class Syntax(unittest.TestCase):
         self.assertRegex(shown.stdout, r"call .*atomic_work_item_fence\w*\(i32 (noundef )?2, i32 (noundef )?4, i32 (noundef )?2\)")
         self.assertRegex(shown.stdout, r"call .*atomic_fetch_add_explicit\w*\(.*, i32 (noundef )?1, i32 (noundef )?4, i32 (noundef )?2\)")
 
+    def test_orders_of_the_barrier(self):
+        """The same of grid_barrier.h: 3 is memory_order_release, 2 memory_order_acquire."""
+        with open(os.path.join(os.path.dirname(__file__), "..", "..", "include", "samesum", "device", "grid_barrier.h"), encoding="utf-8") as file:
+            barrier = file.read()
+        kernel = "__kernel void probe(__global uint* p) { grid_store_release(p, grid_load_acquire(p + 1)); p[2] = grid_add(p + 3, 1); }"
+        shown = run(CLANG, "-x", "cl", "-cl-std=CL3.0", "-Xclang", "-finclude-default-header", "-D__OPENCL_VERSION__=300", "--target=spir64", "-O1", "-S",
+                    "-emit-llvm", "-o", "-", "-", input=barrier + kernel)
+        self.assertEqual(shown.returncode, 0, shown.stderr)
+        body = re.search(r"^define [^\n]*@probe\(.*?^}", shown.stdout, re.M | re.S).group()
+        orders = re.findall(r"@\w*atomic_(load|store|fetch_add)_explicit\w*\(.*i32 (?:noundef )?(\d), i32 (?:noundef )?2\)", body)
+        self.assertEqual(orders, [("load", "2"), ("store", "3"), ("fetch_add", "4")])
+
     def check_last_group(self, source, entry, expected):
         """What groups have written is read by the last of them, found by a ticket: it is ordered before the ticket that each draws, and after
         the last one's, for all work-items of that group."""
