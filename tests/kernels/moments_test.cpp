@@ -1,4 +1,5 @@
 // statistics.cl for sums, squares and products, run on the host: of the kernels that ship, so many that any two settings come together.
+#include "reduce/collect.hpp"
 #include "reduce/layout.hpp"
 #include "selftest/cases.hpp"
 #include "support/emulation.hpp"
@@ -14,6 +15,7 @@
 #include <algorithm>
 #include <cstring>
 #include <iterator>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -83,7 +85,7 @@ class Moments {
       kernel_.collect(a.base, a.offset, a.stride, a.row_stride, b.base, b.offset, b.stride, b.row_stride, rows.length, head, row_loads,
                       loads, view.size(), results...);
     });
-    expect_right(view, what);
+    expect_right(view, what, !rows.by_loads || row_loads * kernel_.elements_per_load == rows.length);
   }
 
   void check_hard_cases() {
@@ -137,6 +139,41 @@ class Moments {
     }
   }
 
+  /// Neighbouring numbers of both signs, which fall up to two thirds and rise from there, or the reverse: each is an extreme, and float64
+  /// differ in their lower halves alone.
+  void check_neighbours() {
+    const hard::Format format = hard::format_of(kernel_.type);
+    constexpr std::size_t kTurn = 4000, kCount = 6000;
+    for (const bool rising : {false, true}) {
+      for (const std::uint64_t sign : {std::uint64_t{0}, format.sign()}) {
+        std::vector<std::uint64_t> patterns(kCount);
+        for (std::size_t i = 0; i < kCount; ++i) {
+          const std::size_t from_turn = i < kTurn ? kTurn - i : i - kTurn;
+          patterns[i] = sign | (format.power(3) + (rising ? kTurn - from_turn : from_turn));
+        }
+        patterns[0] = sign | format.power(rising ? -3 : 12);  // so that only one extreme changes
+        const hard::Data data(patterns, kernel_.type);
+        check(data.view(), 1, std::string(rising ? "rising" : "falling") + (sign != 0 ? ", negative" : ""));
+        if (testing::Test::HasFatalFailure()) return;
+      }
+    }
+  }
+
+  /// Numbers of one magnitude after zeros, of which no window can be guessed: one that is closed takes none of them.
+  void check_closed_windows() {
+    const hard::Format format = hard::format_of(kernel_.type);
+    hard::Random random(4);
+    for (const std::uint64_t exponent : {2, 12, 24, 33, 40, 60}) {
+      if (exponent << format.fraction_bits >= format.infinity()) break;
+      std::vector<std::uint64_t> patterns(6000);
+      for (std::size_t i = 2500; i < patterns.size(); ++i)
+        patterns[i] = exponent << format.fraction_bits | random.bits(format.fraction_bits);
+      const hard::Data data(patterns, kernel_.type);
+      check(data.view(), 1, "exponent field " + std::to_string(exponent));
+      if (testing::Test::HasFatalFailure()) return;
+    }
+  }
+
  private:
   template <class Call>
   void launch(std::uint32_t groups, const Call& call) {
@@ -148,7 +185,8 @@ class Moments {
     });
   }
 
-  void expect_right(Array view, const std::string& what) {
+  /// `ordered`: elements are read in the order of their indices, as they are where extremes are wanted.
+  void expect_right(Array view, const std::string& what, bool ordered = true) {
     const std::uint64_t count = view.size();
     const bool integers = is_integer(kernel_.type);
     Accumulator sum;
@@ -176,9 +214,27 @@ class Moments {
       for (std::uint64_t i = 0; i < count; ++i) expected_products.add(number_at(view, i), number_at(view, i));
       ASSERT_EQ(products, expected_products) << what;
     }
+    if (kernel_.extremes && ordered) expect_right_extremes(view, what);
     ASSERT_TRUE(std::all_of(merged_.begin(), merged_.end(), [](unsigned long left) { return left == 0; })) << what;
     ASSERT_TRUE(std::all_of(records_.begin(), records_.end(), [](unsigned long left) { return left == 0; })) << what;
     ASSERT_EQ(schedule_[0] | schedule_[1], 0u) << what;
+  }
+
+  void expect_right_extremes(Array view, const std::string& what) {
+    const Statistics::Contents expected = statistics::collect_cpu(view, {{true, false, false, true}}).contents();
+    const auto expect = [&](const std::optional<Extremum>& extremum, std::int64_t key, std::uint32_t index) {
+      ASSERT_EQ(extremum.has_value(), index != ~0u) << what;
+      if (!extremum) return;
+      ASSERT_EQ(extremum->index, index) << what;
+      ASSERT_EQ(extremum->value, statistics::value_of(key, kernel_.type)) << what;
+    };
+    const unsigned long indices = result_[RECORD_INDICES];
+    expect(expected.max, static_cast<std::int64_t>(result_[RECORD_MAX_KEY]), static_cast<std::uint32_t>(indices >> 32));
+    expect(expected.min, ~static_cast<std::int64_t>(result_[RECORD_MIN_KEY]), static_cast<std::uint32_t>(indices));
+    ASSERT_EQ(expected.first_nan.value_or(~0u), static_cast<std::uint32_t>(result_[RECORD_NANS])) << what;
+    if (kernel_.nonzeros) {
+      ASSERT_EQ(expected.nonzeros, result_[RECORD_EXTREMES + layout_.added_words() - RECORD_COUNTERS + COUNTER_NONZEROS]) << what;
+    }
   }
 
   StatisticsKernel kernel_;
@@ -197,7 +253,10 @@ struct MomentsOf : testing::TestWithParam<StatisticsKernel> {};
 INSTANTIATE_TEST_SUITE_P(Kernels, MomentsOf, testing::ValuesIn(rows_where<StatisticsKernel>(is_any)), RowName());
 TEST_P(MomentsOf, HardCasesAreRight) { Moments(GetParam()).check_hard_cases(); }
 TEST_P(MomentsOf, AnyWindowsAreRight) {
-  if (!is_integer(GetParam().type)) Moments(GetParam()).check_windows();
+  if (is_integer(GetParam().type)) return;
+  Moments(GetParam()).check_windows();
+  Moments(GetParam()).check_closed_windows();
+  Moments(GetParam()).check_neighbours();
 }
 
 bool is_strided(const StatisticsKernel& kernel) { return kernel.strided; }

@@ -25,7 +25,7 @@ namespace {
 
 // The long cases, which take seconds, run on one kernel of each kind.
 const std::set<std::string> kThorough{
-    "sums_float32_loads4_stream",
+    "sums_float32_loads2_stream",
     "sums_float32_loads2",
     "sums_float64_loads2",
     "products_float32_loads2_stream",
@@ -43,6 +43,9 @@ const std::set<std::string> kThorough{
     "statistics_float64_sum_cached_loads4_steps1_columns5",
     "statistics_bfloat16_sum_cached_loads1_steps1_columns3",
     "statistics_int16_sum_cached_loads4_steps1_columns5",
+    "statistics_float16_moments_extremes_nonzeros_loads4_steps2_columns5",
+    "statistics_bfloat16_moments_extremes_nonzeros_loads4_steps2_columns5",
+    "statistics_float64_moments_extremes_nonzeros_loads4_steps8_columns4",
 };
 
 // Array sizes between all rows of the tables: every power of two, and one and a half times it.

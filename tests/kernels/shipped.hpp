@@ -13,7 +13,7 @@ namespace samesum::test {
 /// original size.
 struct ShippedKernel {
   std::string family;    ///< the file in tests/kernels/ that adds a row for it: "window"
-  std::string name;      ///< "sums_float32_loads4_stream"
+  std::string name;      ///< "sums_float32_loads2_stream"
   std::string type;      ///< "float32"
   std::string about;     ///< equal for kernels that differ only in their shapes
   std::string settings;  ///< distinguishes it from others of its family

@@ -133,6 +133,7 @@ FN uint is_finite_f32(uint bits) { return std::isfinite(as_float(bits)); }
 FN uint signs2_s16(uint x) { return (x >> 15 & 0x00010001u) * 0xffffu; }
 FN uint max2_u16(uint a, uint b) { return std::max(a >> 16, b >> 16) << 16 | std::max(a & 0xffffu, b & 0xffffu); }
 FN uint min2_u16(uint a, uint b) { return std::min(a >> 16, b >> 16) << 16 | std::min(a & 0xffffu, b & 0xffffu); }
+FN uint min2_s16(uint a, uint b) { return min2_u16(a ^ 0x80008000u, b ^ 0x80008000u) ^ 0x80008000u; }
 FN uint dot4_u8(uint a, uint b, uint c) {
   for (int i = 0; i < 32; i += 8) c += (a >> i & 0xffu) * (b >> i & 0xffu);
   return c;
@@ -155,6 +156,21 @@ FN uint min_nan_f32(uint a, uint b) {
   const uint high = max_nan_f32(a, b);
   return high == 0x7fffffffu ? high : high == a ? b : a;
 }
+// The same of both halves of words, by floats that have them as their upper bits: `infinite` is the infinity.
+FN uint extremes2_nan(uint a, uint b, uint infinite, bool is_max) {
+  uint both = 0;
+  for (int at = 0; at < 32; at += 16) {
+    const uint x = a >> at & 0xffffu, y = b >> at & 0xffffu;
+    const bool nan = (x & 0x7fffu) > infinite || (y & 0x7fffu) > infinite;
+    const auto key = [](uint half) { return half & 0x8000u ? -1 - static_cast<int>(half & 0x7fffu) : static_cast<int>(half); };
+    both |= (nan ? 0x7fffu : (key(x) > key(y)) == is_max ? x : y) << at;
+  }
+  return both;
+}
+FN uint max2_nan_f16(uint a, uint b) { return extremes2_nan(a, b, 0x7c00u, true); }
+FN uint min2_nan_f16(uint a, uint b) { return extremes2_nan(a, b, 0x7c00u, false); }
+FN uint max2_nan_bf16(uint a, uint b) { return extremes2_nan(a, b, 0x7f80u, true); }
+FN uint min2_nan_bf16(uint a, uint b) { return extremes2_nan(a, b, 0x7f80u, false); }
 
 struct uint4 {
   uint x, y, z, w;

@@ -57,7 +57,8 @@ struct ProductKernel : KernelRow {
 /// statistics.cl: of floats, and of integers where it is a sum alone.
 struct StatisticsKernel : KernelRow {
   bool sum, products, dot;  ///< what it adds up; products are squares unless `dot`
-  bool extremes, rounds;    ///< what else it finds; a sum alone is rounded
+  bool extremes, nonzeros;  ///< what else it finds
+  bool rounds;              ///< a sum alone is rounded
   bool strided;             ///< rows and strides; else elements follow one another
   std::uint64_t elements_per_load;
   void (*collect)(const unsigned char* a, unsigned long a_offset, long a_stride, long a_row_stride, const unsigned char* b,

@@ -215,6 +215,17 @@ FN uint min_nan_f32(uint a, uint b) {
   asm("min.NaN.f32 %0, %1, %2;" : "=f"(c) : "f"(__uint_as_float(a)), "f"(__uint_as_float(b)));
   return __float_as_uint(c);
 }
+// The same of both halves of words.
+#define SAMESUM_HALVES(name, instruction)                                    \
+  FN uint name(uint a, uint b) {                                             \
+    uint c;                                                                  \
+    asm(instruction " %0, %1, %2;" : "=r"(c) : "r"(a), "r"(b));              \
+    return c;                                                                \
+  }
+SAMESUM_HALVES(max2_nan_f16, "max.NaN.f16x2")
+SAMESUM_HALVES(min2_nan_f16, "min.NaN.f16x2")
+SAMESUM_HALVES(max2_nan_bf16, "max.NaN.bf16x2")
+SAMESUM_HALVES(min2_nan_bf16, "min.NaN.bf16x2")
 #endif
 FN uint max_u32(uint a, uint b) { return max(a, b); }
 // Of the two halves of words, each for itself.
@@ -226,6 +237,7 @@ FN uint signs2_s16(uint x) {
 }
 FN uint max2_u16(uint a, uint b) { return __vmaxu2(a, b); }
 FN uint min2_u16(uint a, uint b) { return __vminu2(a, b); }
+FN uint min2_s16(uint a, uint b) { return __vmins2(a, b); }
 // c and the products of the four bytes of a and b.
 FN uint dot4_u8(uint a, uint b, uint c) { return __dp4a(a, b, c); }
 FN int dot4_s8(uint a, uint b, int c) { return __dp4a((int)a, (int)b, c); }

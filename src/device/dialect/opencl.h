@@ -186,6 +186,7 @@ FN uint max_u32(uint a, uint b) { return max(a, b); }
 FN uint signs2_s16(uint x) { return (x >> 15 & 0x00010001u) * 0xffffu; }
 FN uint max2_u16(uint a, uint b) { return max(a & 0xffff0000u, b & 0xffff0000u) | max(a & 0xffffu, b & 0xffffu); }
 FN uint min2_u16(uint a, uint b) { return min(a & 0xffff0000u, b & 0xffff0000u) | min(a & 0xffffu, b & 0xffffu); }
+FN uint min2_s16(uint a, uint b) { return min2_u16(a ^ 0x80008000u, b ^ 0x80008000u) ^ 0x80008000u; }
 // c and the products of the four bytes of a and b.
 FN uint dot4_u8(uint a, uint b, uint c) {
   for (int i = 0; i < 32; i += 8) c += (a >> i & 0xffu) * (b >> i & 0xffu);

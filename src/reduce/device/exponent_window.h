@@ -32,19 +32,22 @@
 #define MOST_TOP 1528          // up to where no sum of products overflows
 #define ELEMENTS_A_WINDOW 128  // two numbers of each product go into one sum
 #else
-#define SUMS (BITS == 32 && !PRODUCTS ? 2 : 1)
-#define PRODUCT_SUMS (BITS == 32 && DOT && !SUM ? 3 : 2)  // squares are of one array, whose reading three would slow down by 6%
+#define SUMS (BITS == 32 ? 2 : 1)
+#define PRODUCT_SUMS (BITS == 32 ? 3 : 2)
 #define ELEMENTS_A_WINDOW 256
 #define MOST_TOP ((1 << EXPONENT_BITS) - 2)
 #if BITS == 32
 // 27 - HEADROOM by one sum and NEXT_BELOW more by two; (55 - 2 HEADROOM) / 2 by two sums of products and NEXT_BELOW / 2 more by three.
-#define WINDOW_SPAN (!PRODUCTS ? 63 : DOT && !SUM ? 41 : 19)
-#define LEAST_TOP (WINDOW_SPAN + 2)
+#define WINDOW_SPAN (!PRODUCTS ? 63 : 41)
+#define LEAST_TOP (SUM ? 65 : 43)
+#if PRODUCTS && !DOT
+#define NARROW_SPAN 19  // by one sum and two sums of squares
+#endif
 #elif EXPONENT_BITS == 8
 #define WINDOW_SPAN 35  // likewise, with mantissas of 8 bits
 #define LEAST_TOP 37
-#if !DOT
-#define FIRST_SUM_SPAN 13  // (49 - HEADROOM - 2 FRACTION_BITS) / 2: squares of such numbers are multiples of the first sum's spacing
+#if PRODUCTS && !DOT
+#define NARROW_SPAN 13  // (49 - HEADROOM - 2 FRACTION_BITS) / 2: squares of such numbers are multiples of the first sum's spacing
 #endif
 #else  // all finite numbers: the spacing of the sums is that of the least of them, and of its square
 #define WINDOW_SPAN 29
@@ -109,23 +112,18 @@ FN uint size_class(WORD x) { return magnitude_of(x); }
 // Of classes less one.
 FN uint lies_above(int greatest, uint top) { return greatest >= (int)(((top + 1) << TOP_SHIFT) - 1); }
 
-// Whether all magnitudes except zeros lie in a window, by the least and the greatest of their classes less one: that of a zero is the greatest
-// unsigned and the lowest signed number.
-FN uint lie_within(uint least, int greatest, uint top) {
+// Whether all magnitudes except zeros lie in the upper `span` exponents of a window, by the least and the greatest of their classes less one: that
+// of a zero is the greatest unsigned and the lowest signed number.
+FN uint lie_within(uint least, int greatest, uint top, const uint span) {
 #if EXPONENT_BITS == 5
   return top != CLOSED && !lies_above(greatest, top);
 #else
-  return least >= ((top - WINDOW_SPAN) << TOP_SHIFT) - 1 && !lies_above(greatest, top);
+  return least >= ((top - span) << TOP_SHIFT) - 1 && !lies_above(greatest, top);
 #endif
 }
 
-#ifdef FIRST_SUM_SPAN
-// Of the least class less one.
-FN uint first_sum_takes(uint least, uint top) { return least >= ((top - FIRST_SUM_SPAN) << TOP_SHIFT) - 1; }
-#endif
-
-// `first_alone`: the first sum of products takes all of them. A constant where this is called.
-FN WINDOW add_to_window(WINDOW w, WORD x, WORD y, const uint first_alone) {
+// `narrow`: all numbers lie in the upper NARROW_SPAN exponents, and the last sums are not needed. A constant where this is called.
+FN WINDOW add_to_window(WINDOW w, WORD x, WORD y, const uint narrow) {
 #if BITS == 64
   const double a = as_double(x);
 #if SUM
@@ -154,19 +152,19 @@ FN WINDOW add_to_window(WINDOW w, WORD x, WORD y, const uint first_alone) {
   const double a = (double)float_of(x);
 #if SUM
   const double s = w.sum0 + a;
-  if (SUMS > 1) w.sum1 += a - (s - w.sum0);
+  if (SUMS > 1 && !narrow) w.sum1 += a - (s - w.sum0);
   w.sum0 = s;
 #endif
 #if PRODUCTS
   const double b = DOT ? (double)float_of(y) : a;
   const double first = fma(a, b, w.product0);
-  if (first_alone) {
+  if (BITS == 16 && narrow) {
     w.product0 = first;
     return w;
   }
   const double rest = fma(a, b, w.product0 - first);
   const double second = w.product1 + rest;
-  if (PRODUCT_SUMS > 2) w.product2 += rest - (second - w.product1);
+  if (PRODUCT_SUMS > 2 && !narrow) w.product2 += rest - (second - w.product1);
   w.product1 = second;
   w.product0 = first;
 #endif

@@ -47,47 +47,69 @@ typedef struct {
 #if EXTREMES
   EXTREMES_STATE extremes;
 #endif
+#if LIMITED
+  LIMITS limits;
+  uint found;  // whether the extremes have changed since the sub-group shared them
+#endif
   SUMS_STATE sums;
   uint nonzeros;
 } STATE;
 
-// Adds `count` elements of a load, the first of which has this index. A single element goes to the bins.
-FN STATE accumulate_load(LOCAL uint* column, LOCAL uint* counters, uint4 v, uint4 w, uint index, int count, STATE state) {
+// Searches `count` elements of a load for extremes, the first of which has this index. Returns the greatest magnitude of 16-bit floats, as bits.
 #if EXTREMES
+FN uint search_load(uint4 v, uint index, int count, EXTREMES_STATE* state) {
   KEY max_key;
   KEY min_key;
   POSITIONS at;
   const uint any_nan = extremes_of_load(v, count, &max_key, &min_key, &at);
+  *state = accumulate_found(*state, v, index, count, max_key, min_key, at, any_nan);
+  return (uint)(max_key > min_key ? max_key : min_key);
+}
+#endif
+
+// Adds a whole load, the first element of which has this index.
+FN STATE accumulate_load(LOCAL uint* column, LOCAL uint* counters, uint4 v, uint4 w, uint index, STATE state) {
+  uint least = 0;
+  uint greatest = 0;
+#if LIMITED
+  if (RARELY(ANY_LANE(lies_outside(v, state.limits, &greatest))) && ANY_LANE(has_extreme(v, state.extremes))) {
+    search_load(v, index, ELEMENTS_PER_LOAD, &state.extremes);
+    state.found = 1;
+  }
+#elif EXTREMES
+  greatest = search_load(v, index, ELEMENTS_PER_LOAD, &state.extremes);
+#elif FLOATS && BITS == 16
+  greatest = greatest_magnitude_of(v);
+#endif
+#if FLOATS && BITS == 16
+  const uint4 less_one = less_one_of(v);
+  least = least_of(less_one);
+#if NONZEROS
+  state.nonzeros += nonzeros_of(less_one);
+#endif
+#elif NONZEROS
+#pragma unroll
+  for (int i = 0; i < ELEMENTS_PER_LOAD; ++i) state.nonzeros += !is_zero(element_of(v, i));
 #endif
 #if SUM || PRODUCTS
-  if (count == ELEMENTS_PER_LOAD) {
-#if FLOATS && BITS == 16 && EXTREMES
-    const uint greatest = (uint)(max_key > min_key ? max_key : min_key);
-#elif FLOATS && BITS == 16
-    const uint greatest = greatest_magnitude_of(v);
-#else
-    const uint greatest = 0;  // is not asked for
+  state.sums = add_load(column, counters, v, w, state.sums, least, greatest);
 #endif
-    state.sums = add_load(column, counters, v, w, state.sums, greatest);
-  } else {
-    state.sums = add_exactly(column, element_of(v, 0), element_of(w, 0), state.sums);
-#if FLOATS
-    state.sums = count_special(counters, element_of(v, 0), element_of(w, 0), state.sums);
-#endif
-  }
-#endif
+  return state;
+}
+
+// Adds a single element, by the bins.
+FN STATE accumulate_element(LOCAL uint* column, LOCAL uint* counters, WORD x, WORD y, uint index, STATE state) {
 #if EXTREMES
-  state.extremes = accumulate_found(state.extremes, v, index, count, max_key, min_key, at, any_nan);
+  search_load(load_of(x), index, 1, &state.extremes);
 #endif
 #if NONZEROS
-#if FLOATS && BITS == 16
-  if (count == ELEMENTS_PER_LOAD) {
-    state.nonzeros += nonzeros_of(v);
-    return state;
-  }
+  state.nonzeros += !is_zero(x);
 #endif
-#pragma unroll
-  for (int i = 0; i < count; ++i) state.nonzeros += !is_zero(element_of(v, i));
+#if SUM || PRODUCTS
+  state.sums = add_exactly(column, x, y, state.sums);
+#if FLOATS
+  state.sums = count_special(counters, x, y, state.sums);
+#endif
 #endif
   return state;
 }
@@ -183,6 +205,10 @@ void statistics(TERM_PARAMETERS, ulong row_length, uint head, ulong row_loads, u
 #if EXTREMES
   state.extremes = empty_extremes();
 #endif
+#if LIMITED
+  state.limits = no_limits();
+  state.found = 0;
+#endif
   state.sums = empty_sums();
   state.nonzeros = 0;
   uint tile = group_id();
@@ -193,8 +219,8 @@ void statistics(TERM_PARAMETERS, ulong row_length, uint head, ulong row_loads, u
   // Elements before the first load, loads, the rest: in this order, because the first index of equal elements is the result.
 #if !STRIDED
   for (uint i = (uint)global_id(); i < head; i += (uint)global_size()) {
-    const uint4 x = load_of((WORD)element_at(left, walk, i));
-    state = accumulate_load(column, counters, x, DOT ? load_of((WORD)element_at(right, walk, i)) : x, i, 1, state);
+    const WORD x = (WORD)element_at(left, walk, i);
+    state = accumulate_element(column, counters, x, DOT ? (WORD)element_at(right, walk, i) : x, i, state);
   }
 #endif
   for (;;) {
@@ -217,8 +243,12 @@ void statistics(TERM_PARAMETERS, ulong row_length, uint head, ulong row_loads, u
 #pragma unroll
         for (int k = 0; k < LOADS; ++k) {
           const uint index = EXTREMES ? (uint)index_of_load(walk, first + k * GROUP_SIZE) : 0;
-          state = accumulate_load(column, counters, v[k], w[k], index, ELEMENTS_PER_LOAD, state);
+          state = accumulate_load(column, counters, v[k], w[k], index, state);
         }
+#if LIMITED
+        if (RARELY(state.found)) state.limits = share_extremes(&state.extremes);
+        state.found = 0;
+#endif
 #if WINDOWS
         ++filled;
         state.sums.window = move_window(column, state.sums.window, filled * LOADS);
@@ -249,8 +279,8 @@ void statistics(TERM_PARAMETERS, ulong row_length, uint head, ulong row_loads, u
     const ulong round = rest < ROOM / 2 * global_size() ? rest : ROOM / 2 * global_size();
     for (ulong i = global_id(); i < round; i += global_size()) {
       const ulong at = index_of_rest(walk, in_steps, loads, next);
-      const uint4 x = load_of((WORD)element_at(left, walk, at));
-      state = accumulate_load(column, counters, x, DOT ? load_of((WORD)element_at(right, walk, at)) : x, (uint)at, 1, state);
+      const WORD x = (WORD)element_at(left, walk, at);
+      state = accumulate_element(column, counters, x, DOT ? (WORD)element_at(right, walk, at) : x, (uint)at, state);
       next += global_size();
     }
     rest -= round;

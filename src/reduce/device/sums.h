@@ -165,8 +165,8 @@ FN SUMS_STATE add_load_to_bins(LOCAL uint* column, LOCAL uint* counters, uint4 v
 
 #if WINDOWS
 // Adds a load to the running sums or to the bins. A zero has size class 0: less one, it is the greatest unsigned and the lowest signed number.
-// `greatest`: the greatest magnitude of floats of 16 bits, as bits.
-FN SUMS_STATE add_load(LOCAL uint* column, LOCAL uint* counters, uint4 v, uint4 w, SUMS_STATE state, uint greatest) {
+// Of floats of 16 bits, `least`: the least of their classes less one, `greatest`: the greatest magnitude.
+FN SUMS_STATE add_load(LOCAL uint* column, LOCAL uint* counters, uint4 v, uint4 w, SUMS_STATE state, uint least, uint greatest) {
 #if EXPONENT_BITS == 5 && !DOT
   // All finite numbers lie in the window.
   if (RARELY(greatest >= INFINITE)) {
@@ -178,17 +178,17 @@ FN SUMS_STATE add_load(LOCAL uint* column, LOCAL uint* counters, uint4 v, uint4 
     ++state.window.fixed;  // the same in all lanes of a sub-group: flush_together() depends on it
     return state;
   }
-  const uint within = 1;
+  const uint within = 1, narrow = 0;
 #else
   uint within = 0;
-  uint a_least = ~0u;
+  uint narrow = 0;
   if (is_in_use(state.window)) {
+    uint a_least = ~0u;
     uint b_least = ~0u;
     int a_greatest = -1;
     int b_greatest = -1;
 #if BITS == 16 && !DOT
-    a_least = lesser_half(min2_u16(min2_u16(magnitudes_less_one(v.x), magnitudes_less_one(v.y)),
-                                   min2_u16(magnitudes_less_one(v.z), magnitudes_less_one(v.w))));
+    a_least = least;
     a_greatest = (int)greatest - 1;
 #else
 #pragma unroll
@@ -201,47 +201,45 @@ FN SUMS_STATE add_load(LOCAL uint* column, LOCAL uint* counters, uint4 v, uint4 
       if (DOT) b_greatest = (int)b > b_greatest ? (int)b : b_greatest;
     }
 #endif
-    within = lie_within(a_least, a_greatest, state.window.a_top) && AND_OF_B(lie_within(b_least, b_greatest, state.window.b_top));
-    within = !ANY_LANE(!within);
-    if (!within) state.window = note_missed(state.window, a_greatest, b_greatest);
+#ifdef NARROW_SPAN
+    narrow = !ANY_LANE(!(is_open(state.window) && lie_within(a_least, a_greatest, state.window.a_top, NARROW_SPAN)));
+#endif
+    if (!narrow) {
+      within = lie_within(a_least, a_greatest, state.window.a_top, WINDOW_SPAN) &&
+               AND_OF_B(lie_within(b_least, b_greatest, state.window.b_top, WINDOW_SPAN));
+      within = !ANY_LANE(!within);
+      if (!within) state.window = note_missed(state.window, a_greatest, b_greatest);
+    }
   }
 #endif
-  if (within) {
-#ifdef FIRST_SUM_SPAN
-    const uint first_alone = !ANY_LANE(!first_sum_takes(a_least, state.window.a_top));
-    if (first_alone) {
+  if (!narrow && !within) return add_load_to_bins(column, counters, v, w, state);
 #pragma unroll
-      for (int i = 0; i < ELEMENTS_PER_LOAD; ++i) state.window = add_to_window(state.window, element_of(v, i), 0, 1);
-    }
-#else
-    const uint first_alone = 0;
-#endif
+  for (int i = 0; narrow && i < ELEMENTS_PER_LOAD; ++i) state.window = add_to_window(state.window, element_of(v, i), 0, 1);
 #pragma unroll
-    for (int i = 0; !first_alone && i < ELEMENTS_PER_LOAD; ++i) {
-      const WORD x = element_of(v, i);
-      const WORD y = element_of(w, i);
-      state.window = add_to_window(state.window, x, y, 0);
-#if DOT
-      state.other |= (magnitude_of(x) != 0 && magnitude_of(y) != 0) || sign_of(x ^ y) == 0;
-#elif BITS == 64
-      state.other |= (uint)x | ((uint)(x >> 32) ^ 0x80000000u);
-#elif BITS == 32
-      state.other |= x ^ SIGN_BIT;
-#endif
-    }
+  for (int i = 0; !narrow && i < ELEMENTS_PER_LOAD; ++i) state.window = add_to_window(state.window, element_of(v, i), element_of(w, i), 0);
 #if BITS == 16 && !DOT
-    state.other |= others_of(v);
+  state.other |= others_of(v);
+#else
+#pragma unroll
+  for (int i = 0; i < ELEMENTS_PER_LOAD; ++i) {
+    const WORD x = element_of(v, i);
+    const WORD y = element_of(w, i);
+#if DOT
+    state.other |= (magnitude_of(x) != 0 && magnitude_of(y) != 0) || sign_of(x ^ y) == 0;
+#elif BITS == 64
+    state.other |= (uint)x | ((uint)(x >> 32) ^ 0x80000000u);
+#else
+    state.other |= x ^ SIGN_BIT;
 #endif
-    ++state.window.fixed;
-  } else {
-    state = add_load_to_bins(column, counters, v, w, state);
   }
+#endif
+  ++state.window.fixed;
   return state;
 }
 #elif !PACKED
-#define add_load(column, counters, v, w, state, greatest) add_load_to_bins(column, counters, v, w, state)
+#define add_load(column, counters, v, w, state, least, greatest) add_load_to_bins(column, counters, v, w, state)
 #else
-#define add_load(column, counters, v, w, state, greatest) add_integers(v, w, state)
+#define add_load(column, counters, v, w, state, least, greatest) add_integers(v, w, state)
 #endif
 
 #if !FLOATS
