@@ -3,9 +3,10 @@ program says what was wrong, and ends. tests/fakes/fake_opencl.cpp wraps the mac
 import os
 import pathlib
 import resource
+import struct
 import unittest
 
-from support.program import Case, sanitized
+from support.program import Case, header, npy, sanitized
 
 FAKE = pathlib.Path(os.environ.get("SAMESUM_FAKES", "")) / "libfake_opencl.so"
 DEVICE = "opencl:0"
@@ -17,6 +18,7 @@ class Drivers(Case):
         super().setUp()
         self.array("x.npy", [1e30, 1, -1e30] * 100, "f")
         self.array("y.npy", [float(i % 37) for i in range(5000)], "f")
+        self.write("n.npy", npy(header("'<i4'", "(4999,)"), struct.pack("<4999i", *range(1, 5000))))
 
     def fake(self, words, **more):
         return dict(SAMESUM_OPENCL_LIBRARY=str(FAKE), FAKE_OPENCL=words, **more)
@@ -26,7 +28,8 @@ class Drivers(Case):
         environment = self.fake("claims gpu")
         listed = self.succeed("devices", environment=environment)
         self.assertIn("lacks subgroups: OpenCL C does not say how many work-items a sub-group has", listed)
-        for command in (["sum", "x.npy"], ["max", "y.npy"], ["hist", "--csv", "y.npy"]):
+        for command in (["sum", "x.npy"], ["max", "y.npy"], ["hist", "--csv", "y.npy"],
+                        ["reduce", "--combine", "a*b % 1000003", "--identity", "1", "n.npy"]):
             with self.subTest(command=command):
                 found = self.succeed(*command, "--device", DEVICE, environment=environment)
                 self.assertEqual(found, self.succeed(*command, "--device", "cpu"))

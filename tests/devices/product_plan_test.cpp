@@ -171,6 +171,18 @@ TEST(ProductPlan, TakesSeveralChunks) {
   }
 }
 
+// Several work-items to a group, and two tiles: so few that Oclgrind can watch them (tests/kernels/oclgrind_test.py).
+TEST(ProductPlan, OfFewElements) {
+  for (const Device& device : test::devices()) {
+    const auto values = numbers<float>(300, Kind::near_one, 9);
+    const Buffer buffer(device, 4 * values.size());
+    buffer.write(values.data(), 4 * values.size());
+    Plan plan(device, ops::product, DType::float32, 1, {.tuning = {.group_size = 16}});
+    plan.enqueue(Array(buffer, values.size(), DType::float32));
+    EXPECT_EQ(plan.result<Value>().as_double(), product(Array(values)).as_double()) << device.info().selector;
+  }
+}
+
 TEST(ProductPlan, CompilesAllocatesAndWaitsForNothingOnceMade) {
   for (const DType type : {DType::float32, DType::float64, DType::float16, DType::int8, DType::uint64}) {
     const auto counted = std::make_shared<test::ListingDevice>();

@@ -102,7 +102,8 @@ TEST(ExactSumHeader, SumsOnTheHostAreCorrectlyRounded) {
   }
 }
 
-// Sums in the middle between two floats, or as near to it as a third of a double's last place and far less: the rest decides, not the even one.
+// Sums in the middle between two floats, or as near to it as a third of a double's last place and far less: the rest decides, not the even
+// one.
 TEST(ExactSumHeader, FloatsNearMiddlesAreCorrectlyRounded) {
   std::uint64_t state = 1;
   for (int i = 0; i < 20000; ++i) {
@@ -118,6 +119,18 @@ TEST(ExactSumHeader, FloatsNearMiddlesAreCorrectlyRounded) {
       expect_bits(exact_sum_finish_float32(sum, words.data(), EXACT_SUM_FLOAT64), test::gmp_oracle(x, NanPolicy::propagate));
       if (HasFailure()) FAIL() << middle << " and " << rest;
     }
+  }
+}
+
+// What is left after large terms have cancelled lies in the third of three doubles, and moves to the first: where that is the middle
+// between two floats, nothing is left that would decide.
+TEST(ExactSumHeader, AMiddleThatCancelledTermsLeaveGoesToTheEvenFloat) {
+  for (const double middle : {1 + 0x1p-24, 1 + 0x1p-23 + 0x1p-24, -1 - 0x1p-24}) {
+    const std::vector<double> x{0x1p120, 0x1p60, middle, -0x1p120, -0x1p60};
+    std::vector<exact_ulong> words(EXACT_SUM_WORDS(EXACT_SUM_FLOAT64));
+    ExactSum sum = exact_sum_begin();
+    for (const double value : x) sum = exact_sum_add(sum, value, words.data(), EXACT_SUM_FLOAT64);
+    expect_bits(exact_sum_finish_float32(sum, words.data(), EXACT_SUM_FLOAT64), test::gmp_oracle(x, NanPolicy::propagate));
   }
 }
 

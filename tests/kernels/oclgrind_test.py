@@ -1,14 +1,18 @@
 """Every pattern's kernels in Oclgrind, which interprets the work-items one by one and checks each access: no data races, no access
 out of bounds, no misuse of the interface; and the answers are the CPU's. The barrier has its own test."""
 import glob
+import os
+import pathlib
 import random
 import re
 import struct
+import subprocess
 import unittest
 
-from support.program import Case, header, npy
+from support.program import PROGRAM, Case, header, npy
 
 LIBRARY = next(iter(glob.glob("/usr/lib/oclgrind/liboclgrind-rt-icd.so") + glob.glob("/usr/lib/*/oclgrind/liboclgrind-rt-icd.so")), None)
+RUNNER = pathlib.Path(PROGRAM).resolve().parent.parent / "tests/samesum_tests"
 CHECKED = {"OCL_ICD_VENDORS": LIBRARY, "OCLGRIND_DATA_RACES": "1", "OCLGRIND_CHECK_API": "1", "SAMESUM_CACHE": "0"}
 
 
@@ -58,6 +62,12 @@ class Oclgrind(Case):
     def test_pairs(self):
         self.check("pairs", "d.npy", "d.npy", "--f", "sqdist", "--reduce", "argmin")
         self.check("pairs", "d.npy", "d.npy", "--f", "product", "--accuracy", "exact")
+
+    @unittest.skipUnless(RUNNER.exists(), "the C++ tests are not here")
+    def test_plans_of_products(self):
+        done = subprocess.run([RUNNER, "--gtest_filter=ProductPlan.OfFewElements"], env={**os.environ, **CHECKED, "GTEST_OUTPUT": ""},
+                              capture_output=True, text=True, timeout=300, check=False)
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
 
     def test_a_race_is_found(self):
         result = self.run_program("bench", "histogram", "--variant", "racy", "--size", "2^8", "--runs", "1", "--device", "opencl:0",
