@@ -219,7 +219,6 @@ TEST_P(ProductsCpu, Integers) {
   expect_integer_products<std::uint8_t>(random);
   expect_integer_products<std::int16_t>(random);
   expect_integer_products<std::uint16_t>(random);
-  expect_integer_products<std::int32_t>(random);
 }
 
 std::vector<simd::Level> levels() {
