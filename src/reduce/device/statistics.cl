@@ -69,31 +69,37 @@ FN uint search_load(uint4 v, uint index, int count, EXTREMES_STATE* state) {
 
 // Adds a whole load, the first element of which has this index.
 FN STATE accumulate_load(LOCAL uint* column, LOCAL uint* counters, uint4 v, uint4 w, uint index, STATE state) {
-  uint least = 0;
-  uint greatest = 0;
 #if LIMITED
+  uint greatest = 0;
   if (RARELY(ANY_LANE(lies_outside(v, state.limits, &greatest))) && ANY_LANE(has_extreme(v, state.extremes))) {
     search_load(v, index, ELEMENTS_PER_LOAD, &state.extremes);
     state.found = 1;
   }
 #elif EXTREMES
-  greatest = search_load(v, index, ELEMENTS_PER_LOAD, &state.extremes);
+  const uint greatest = search_load(v, index, ELEMENTS_PER_LOAD, &state.extremes);
 #elif FLOATS && BITS == 16
-  greatest = greatest_magnitude_of(v);
+  const uint greatest = greatest_magnitude_of(v);
+#else
+  const uint greatest = 0;
 #endif
 #if FLOATS && BITS == 16
   const uint4 less_one = less_one_of(v);
-  least = least_of(less_one);
+  const uint least = least_of(less_one);
 #if NONZEROS
   state.nonzeros += nonzeros_of(less_one);
 #endif
-#elif NONZEROS
+#else
+  const uint least = 0;
+#if NONZEROS
 #pragma unroll
   for (int i = 0; i < ELEMENTS_PER_LOAD; ++i) state.nonzeros += !is_zero(element_of(v, i));
+#endif
 #endif
 #if SUM || PRODUCTS
   state.sums = add_load(column, counters, v, w, state.sums, least, greatest);
 #endif
+  (void)least;  // not all kernels ask for them
+  (void)greatest;
   return state;
 }
 

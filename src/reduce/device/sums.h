@@ -212,7 +212,7 @@ FN SUMS_STATE add_load(LOCAL uint* column, LOCAL uint* counters, uint4 v, uint4 
     }
   }
 #endif
-  if (!narrow && !within) return add_load_to_bins(column, counters, v, w, state);
+  if (!(narrow | within)) return add_load_to_bins(column, counters, v, w, state);
 #pragma unroll
   for (int i = 0; narrow && i < ELEMENTS_PER_LOAD; ++i) state.window = add_to_window(state.window, element_of(v, i), 0, 1);
 #pragma unroll
