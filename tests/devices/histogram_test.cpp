@@ -1,9 +1,9 @@
 // Histograms against a loop that compares each sample with each edge in arithmetic that is exact for all types.
-#include "core/simd.hpp"
 #include "device/device.hpp"
 #include "histogram/histogram_device.hpp"
 #include "histogram/plan.hpp"
 #include "support/histograms.hpp"
+#include "support/simd_levels.hpp"
 
 #include <samesum/histogram.hpp>
 
@@ -84,8 +84,7 @@ TEST_P(HistogramOf, AnyBinsAreRightOnTheCpu) {
   if (test::on_own_queues()) GTEST_SKIP() << "the CPU has none";
   Random random(1);
   const Device cpu = Device::open("cpu");
-  for (const simd::Level level : {simd::Level::avx512, simd::Level::avx2, simd::Level::sse4, simd::Level::baseline}) {
-    if (level < simd::detect()) continue;
+  for (const simd::Level level : test::simd_levels()) {
     simd::restrict_to(level);
     for (int i = 0; i < 150 && !HasFatalFailure(); ++i) {
       const Bins bins = random_bins(GetParam(), random);

@@ -1,8 +1,8 @@
 // All pairs, on every device: compared with MPFR, and bit for bit where bits are guaranteed.
-#include "core/simd.hpp"
 #include "support/devices.hpp"
 #include "support/oracle.hpp"
 #include "support/pairs_oracle.hpp"
+#include "support/simd_levels.hpp"
 
 #include <samesum/bench_pairs.hpp>
 #include <samesum/error.hpp>
@@ -198,8 +198,7 @@ void check_all_on_cpu(std::uint64_t components, bool weighted) {
 
 TEST(Pairs, OnTheCpuWithEveryInstructionSet) {
   const simd::Level best = simd::level();
-  for (const simd::Level level : {simd::Level::avx512, simd::Level::avx2, simd::Level::sse4, simd::Level::baseline}) {
-    if (level < simd::detect()) continue;
+  for (const simd::Level level : test::simd_levels()) {
     simd::restrict_to(level);
     for (const std::uint64_t components : kComponents) {
       check_all_on_cpu<float>(components, components % 2 == 0);

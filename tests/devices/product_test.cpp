@@ -4,11 +4,11 @@
 #include <samesum/error.hpp>
 #include <samesum/reduce.hpp>
 
-#include "core/simd.hpp"
 #include "core/visit.hpp"
 #include "selftest/cases.hpp"
 #include "support/devices.hpp"
 #include "support/informative.hpp"
+#include "support/simd_levels.hpp"
 
 #include <gmp.h>
 #include <gtest/gtest.h>
@@ -122,8 +122,7 @@ TEST(Product, IsTheTreesAtLargeSizes) {
 
 TEST(Product, IsTheTreesWithEveryInstructionSet) {
   const simd::Level best = simd::detect();
-  for (const simd::Level level : {simd::Level::avx512, simd::Level::avx2, simd::Level::sse4, simd::Level::baseline}) {
-    if (level < best) continue;
+  for (const simd::Level level : test::simd_levels()) {
     simd::restrict_to(level);
     SCOPED_TRACE("level " + std::to_string(static_cast<int>(level)));
     check_sizes<float>({1024, 5000});

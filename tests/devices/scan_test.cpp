@@ -1,5 +1,4 @@
 // Scans on every device: the bits of the reduction of each prefix alone, by big integers for sums.
-#include "core/simd.hpp"
 #include "core/visit.hpp"
 #include "selftest/cases.hpp"
 #include "support/devices.hpp"
@@ -7,6 +6,7 @@
 #include "support/oracle.hpp"
 #include "support/placed.hpp"
 #include "support/scans.hpp"
+#include "support/simd_levels.hpp"
 
 #include <samesum/error.hpp>
 #include <samesum/reduce.hpp>
@@ -185,8 +185,7 @@ std::vector<double> ugly(int kind, std::size_t size) {
 
 TEST(ScanTest, UglyDataInEveryInstructionSet) {
   const simd::Level best = simd::detect();
-  for (const simd::Level level : {simd::Level::avx512, simd::Level::avx2, simd::Level::sse4, simd::Level::baseline}) {
-    if (level < best) continue;
+  for (const simd::Level level : test::simd_levels()) {
     simd::restrict_to(level);
     for (int kind = 0; kind < 10; ++kind) {
       SCOPED_TRACE("kind " + std::to_string(kind) + ", level " + std::to_string(static_cast<int>(level)));

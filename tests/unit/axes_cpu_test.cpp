@@ -1,7 +1,7 @@
 // Sums and means along axes on the CPU in every instruction set: the bits of each line's sum alone.
-#include "core/simd.hpp"
 #include "selftest/cases.hpp"
 #include "support/informative.hpp"
+#include "support/simd_levels.hpp"
 
 #include <samesum/axes.hpp>
 #include <samesum/reduce.hpp>
@@ -73,8 +73,7 @@ void check(std::uint64_t rows, std::uint64_t columns, Data data, NanPolicy nan, 
 TEST(AxesOnTheCpu, InEveryInstructionSet) {
   hard::Random random(4);
   const simd::Level best = simd::detect();
-  for (const simd::Level level : {simd::Level::avx512, simd::Level::avx2, simd::Level::sse4, simd::Level::baseline}) {
-    if (level < best) continue;
+  for (const simd::Level level : test::simd_levels()) {
     simd::restrict_to(level);
     SCOPED_TRACE("level " + std::to_string(static_cast<int>(level)));
     for (const Data data : {Data::uniform, Data::wide, Data::cancelling, Data::zeros, Data::special, Data::one_odd}) {

@@ -1,7 +1,7 @@
 // Sums and means along axes of few elements each on the CPU, which are rounded without expansions: rows and columns of every length around
 // a vector's, of hard data, in every instruction set. The bits of each line's sum alone.
-#include "core/simd.hpp"
 #include "selftest/cases.hpp"
+#include "support/simd_levels.hpp"
 
 #include <samesum/axes.hpp>
 #include <samesum/reduce.hpp>
@@ -28,8 +28,7 @@ const Options& on_cpu() {
 template <class Body>
 void for_levels(const Body& body) {
   const simd::Level best = simd::detect();
-  for (const simd::Level level : {simd::Level::avx512, simd::Level::avx2, simd::Level::sse4, simd::Level::baseline}) {
-    if (level < best) continue;
+  for (const simd::Level level : test::simd_levels()) {
     SCOPED_TRACE("level " + std::to_string(static_cast<int>(level)));
     simd::restrict_to(level);
     body();

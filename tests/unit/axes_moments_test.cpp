@@ -1,7 +1,7 @@
 // Means, variances and norms along axes on the CPU, in every instruction set: of rows and columns of a few elements, whose results often
 // lie in the middle between two numbers, or have no rounding error at all. The bits of each line's moment alone.
-#include "core/simd.hpp"
 #include "selftest/cases.hpp"
+#include "support/simd_levels.hpp"
 
 #include <samesum/axes.hpp>
 #include <samesum/reduce.hpp>
@@ -78,8 +78,7 @@ void check_all() {
         std::vector<double> expected;
         for (std::uint64_t lane = 0; lane < kLanes; ++lane) expected.push_back(moment.alone(rows.at(0, lane)));
         const simd::Level best = simd::detect();
-        for (const simd::Level level : {simd::Level::avx512, simd::Level::avx2, simd::Level::sse4, simd::Level::baseline}) {
-          if (level < best) continue;
+        for (const simd::Level level : test::simd_levels()) {
           SCOPED_TRACE("level " + std::to_string(static_cast<int>(level)));
           simd::restrict_to(level);
           const Values of_rows = axis_reduction(rows, moment.what, Axes{1}, on_cpu());

@@ -2,9 +2,9 @@
 #include <samesum/reduce.hpp>
 #include <samesum/statistics.hpp>
 
-#include "core/simd.hpp"
 #include "exact/big_integer.hpp"
 #include "reduce/collect.hpp"
+#include "support/simd_levels.hpp"
 
 #include <gtest/gtest.h>
 
@@ -102,8 +102,7 @@ void expect_alike(const std::string& name, const std::vector<double>& values) {
 
 TEST(Enclosed, NormsAndVariancesHaveTheBitsOfExactSumsInEveryInstructionSet) {
   const simd::Level best = simd::detect();
-  for (const simd::Level level : {simd::Level::avx512, simd::Level::avx2, simd::Level::sse4, simd::Level::baseline}) {
-    if (level < best) continue;
+  for (const simd::Level level : test::simd_levels()) {
     simd::restrict_to(level);
     SCOPED_TRACE("level " + std::to_string(static_cast<int>(level)));
     for (const auto& [name, values] : kinds()) {

@@ -3,8 +3,8 @@
 #include "reduce/cpu/extremes_cpu.hpp"
 #include "core/float_environment.hpp"
 #include "core/half.hpp"
-#include "core/simd.hpp"
 #include "selftest/cases.hpp"
+#include "support/simd_levels.hpp"
 
 #include <samesum/types.hpp>
 
@@ -30,11 +30,7 @@ Extremes one_by_one(const std::vector<std::byte>& bytes, DType type) {
   return all;
 }
 
-class ExtremesCpu : public testing::TestWithParam<simd::Level> {
- protected:
-  void SetUp() override { simd::restrict_to(GetParam()); }
-  void TearDown() override { simd::restrict_to(simd::detect()); }
-};
+class ExtremesCpu : public test::AtSimdLevel {};
 
 TEST_P(ExtremesCpu, OfLongArrays) {
   const core::DefaultFloatEnvironment environment;
@@ -91,20 +87,7 @@ TEST_P(ExtremesCpu, OfLongArrays) {
   }
 }
 
-std::vector<simd::Level> levels() {
-  std::vector<simd::Level> all;
-  for (const simd::Level level : {simd::Level::avx512, simd::Level::avx2, simd::Level::sse4, simd::Level::baseline}) {
-    if (level >= simd::detect()) all.push_back(level);
-  }
-  return all;
-}
-
-std::string test_name(const testing::TestParamInfo<simd::Level>& info) {
-  constexpr const char* kNames[] = {"avx512", "avx2", "sse4", "baseline"};
-  return kNames[static_cast<int>(info.param)];
-}
-
-INSTANTIATE_TEST_SUITE_P(Levels, ExtremesCpu, testing::ValuesIn(levels()), test_name);
+INSTANTIATE_TEST_SUITE_P(Levels, ExtremesCpu, testing::ValuesIn(test::simd_levels()), test::AtSimdLevel::name);
 
 }  // namespace
 }  // namespace samesum::statistics

@@ -1,6 +1,6 @@
 // Exact sums into groups: the bits of sum() of each group's elements alone, whatever the order, the threads and the parts.
-#include "core/simd.hpp"
 #include "support/informative.hpp"
+#include "support/simd_levels.hpp"
 
 #include <samesum/by.hpp>
 #include <samesum/error.hpp>
@@ -171,8 +171,7 @@ TEST(GroupSums, InEveryInstructionSet) {
                                    0x1.fffffffffffffp-1};
   std::mt19937_64 random(5);
   const simd::Level best = simd::detect();
-  for (const simd::Level level : {simd::Level::avx512, simd::Level::avx2, simd::Level::sse4, simd::Level::baseline}) {
-    if (level < best) continue;
+  for (const simd::Level level : test::simd_levels()) {
     simd::restrict_to(level);
     SCOPED_TRACE("level " + std::to_string(static_cast<int>(level)));
     std::vector<double> values;

@@ -2,9 +2,9 @@
 // and where that changes from block to block.
 #include "core/float_environment.hpp"
 #include "core/half.hpp"
-#include "core/simd.hpp"
 #include "reduce/collect.hpp"
 #include "selftest/cases.hpp"
+#include "support/simd_levels.hpp"
 
 #include <samesum/accumulator.hpp>
 #include <samesum/product_accumulator.hpp>
@@ -72,11 +72,8 @@ void expect_exact(const std::vector<T>& a, const std::vector<T>& b, std::size_t 
   }
 }
 
-class ProductsCpu : public testing::TestWithParam<simd::Level> {
+class ProductsCpu : public test::AtSimdLevel {
  protected:
-  void SetUp() override { simd::restrict_to(GetParam()); }
-  void TearDown() override { simd::restrict_to(simd::detect()); }
-
   template <class T>
   static void kinds_of_data() {
     hard::Random random(7);
@@ -221,20 +218,7 @@ TEST_P(ProductsCpu, Integers) {
   expect_integer_products<std::uint16_t>(random);
 }
 
-std::vector<simd::Level> levels() {
-  std::vector<simd::Level> all;
-  for (const simd::Level level : {simd::Level::avx512, simd::Level::avx2, simd::Level::sse4, simd::Level::baseline}) {
-    if (level >= simd::detect()) all.push_back(level);
-  }
-  return all;
-}
-
-std::string test_name(const testing::TestParamInfo<simd::Level>& info) {
-  constexpr const char* kNames[] = {"avx512", "avx2", "sse4", "baseline"};
-  return kNames[static_cast<int>(info.param)];
-}
-
-INSTANTIATE_TEST_SUITE_P(Levels, ProductsCpu, testing::ValuesIn(levels()), test_name);
+INSTANTIATE_TEST_SUITE_P(Levels, ProductsCpu, testing::ValuesIn(test::simd_levels()), test::AtSimdLevel::name);
 
 }  // namespace
 }  // namespace samesum

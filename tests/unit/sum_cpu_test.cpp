@@ -4,11 +4,11 @@
 
 #include "core/float_environment.hpp"
 #include "core/half.hpp"
-#include "core/simd.hpp"
 #include "reduce/cpu/halves.hpp"
 #include "reduce/cpu/sum_cpu_partial.hpp"
 #include "selftest/cases.hpp"
 #include "support/oracle.hpp"
+#include "support/simd_levels.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -33,14 +33,6 @@ namespace {
 using hard::Case;
 using test::Expected;
 using test::result_of;
-
-std::vector<simd::Level> levels() {
-  std::vector<simd::Level> all;
-  for (const simd::Level level : {simd::Level::avx512, simd::Level::avx2, simd::Level::sse4, simd::Level::baseline}) {
-    if (level >= simd::detect()) all.push_back(level);
-  }
-  return all;
-}
 
 // Whether the sum equals its reference, and the rounded sum has the same bits.
 testing::AssertionResult sums_to(const Accumulator& reference, Array data, std::uint32_t threads) {
@@ -219,7 +211,8 @@ std::string test_name(const testing::TestParamInfo<SumCpu::ParamType>& info) {
   return std::string(kNames[static_cast<int>(level)]) + "_" + std::string(name_of(type));
 }
 
-INSTANTIATE_TEST_SUITE_P(Levels, SumCpu, testing::Combine(testing::ValuesIn(levels()), testing::Values(DType::float32, DType::float64)),
+INSTANTIATE_TEST_SUITE_P(Levels, SumCpu,
+                         testing::Combine(testing::ValuesIn(test::simd_levels()), testing::Values(DType::float32, DType::float64)),
                          test_name);
 
 class SumCpuOf : public testing::TestWithParam<DType> {};

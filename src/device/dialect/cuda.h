@@ -216,16 +216,17 @@ FN uint min_nan_f32(uint a, uint b) {
   return __float_as_uint(c);
 }
 // The same of both halves of words.
-#define SAMESUM_HALVES(name, instruction)                                    \
-  FN uint name(uint a, uint b) {                                             \
-    uint c;                                                                  \
-    asm(instruction " %0, %1, %2;" : "=r"(c) : "r"(a), "r"(b));              \
-    return c;                                                                \
+#define SAMESUM_HALVES(name, instruction)                       \
+  FN uint name(uint a, uint b) {                                \
+    uint c;                                                     \
+    asm(instruction " %0, %1, %2;" : "=r"(c) : "r"(a), "r"(b)); \
+    return c;                                                   \
   }
 SAMESUM_HALVES(max2_nan_f16, "max.NaN.f16x2")
 SAMESUM_HALVES(min2_nan_f16, "min.NaN.f16x2")
 SAMESUM_HALVES(max2_nan_bf16, "max.NaN.bf16x2")
 SAMESUM_HALVES(min2_nan_bf16, "min.NaN.bf16x2")
+#undef SAMESUM_HALVES
 #endif
 FN uint max_u32(uint a, uint b) { return max(a, b); }
 // Of the two halves of words, each for itself.
