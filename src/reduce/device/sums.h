@@ -213,10 +213,13 @@ FN SUMS_STATE add_load(LOCAL uint* column, LOCAL uint* counters, uint4 v, uint4 
   }
 #endif
   if (!(narrow | within)) return add_load_to_bins(column, counters, v, w, state);
+  if (narrow) {
 #pragma unroll
-  for (int i = 0; narrow && i < ELEMENTS_PER_LOAD; ++i) state.window = add_to_window(state.window, element_of(v, i), 0, 1);
+    for (int i = 0; i < ELEMENTS_PER_LOAD; ++i) state.window = add_to_window(state.window, element_of(v, i), 0, 1);
+  } else {
 #pragma unroll
-  for (int i = 0; !narrow && i < ELEMENTS_PER_LOAD; ++i) state.window = add_to_window(state.window, element_of(v, i), element_of(w, i), 0);
+    for (int i = 0; i < ELEMENTS_PER_LOAD; ++i) state.window = add_to_window(state.window, element_of(v, i), element_of(w, i), 0);
+  }
 #if BITS == 16 && !DOT
   state.other |= others_of(v);
 #else
