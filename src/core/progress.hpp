@@ -1,7 +1,7 @@
 // Long work in parts, with progress and cancellation between them.
 #pragma once
 
-#include "core/function_ref.hpp"
+#include "core/threads/function_ref.hpp"
 #include "core/view.hpp"
 
 #include <samesum/options.hpp>

@@ -3,7 +3,7 @@
 
 #include "core/float_environment.hpp"
 #include "core/float_format.hpp"
-#include "core/parallel.hpp"
+#include "core/threads/parallel.hpp"
 #include "device/dialect/host.h"
 #include "device/memory/buffer.hpp"
 #include "device/memory/run.hpp"

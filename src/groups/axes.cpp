@@ -2,9 +2,9 @@
 #include "groups/axes.hpp"
 
 #include "core/array/pack.hpp"
-#include "core/chunks.hpp"
 #include "core/float_environment.hpp"
 #include "core/half.hpp"
+#include "core/threads/chunks.hpp"
 #include "core/visit.hpp"
 #include "device/memory/buffer.hpp"
 #include "device/memory/run.hpp"

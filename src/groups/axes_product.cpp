@@ -1,6 +1,6 @@
 // Products along axes. Those of floats are the operator a*b over the tree. Those of integers are multiplied in a word each; where one is
 // more than that on the way, all digits are kept (product()), as a 0 behind it makes it fit again.
-#include "core/chunks.hpp"
+#include "core/threads/chunks.hpp"
 #include "core/visit.hpp"
 #include "device/memory/run.hpp"
 #include "groups/axes.hpp"

@@ -11,7 +11,7 @@
 #include "groups/trees.hpp"
 
 #include "core/array/array_blocks.hpp"
-#include "core/chunks.hpp"
+#include "core/threads/chunks.hpp"
 
 #include <samesum/error.hpp>
 

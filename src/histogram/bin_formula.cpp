@@ -1,7 +1,7 @@
 #include "histogram/bin_formula.hpp"
 
 #include "core/float_environment.hpp"
-#include "core/parallel.hpp"
+#include "core/threads/parallel.hpp"
 #include "core/visit.hpp"
 #include "formula/bound.hpp"
 

@@ -4,7 +4,7 @@
 #include <samesum/histogram_nd.hpp>
 
 #include "core/float_environment.hpp"
-#include "core/parallel.hpp"
+#include "core/threads/parallel.hpp"
 #include "core/visit.hpp"
 #include "exact/counted.hpp"
 #include "histogram/count.hpp"

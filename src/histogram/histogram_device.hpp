@@ -1,7 +1,7 @@
 // Counting on a device by kernels.
 #pragma once
 
-#include "core/parallel.hpp"
+#include "core/threads/parallel.hpp"
 #include "core/view.hpp"
 #include "device/device.hpp"
 #include "device/kernels/program.hpp"

@@ -4,8 +4,8 @@
 #include <samesum/tiles.hpp>
 
 #include "core/float_environment.hpp"
-#include "core/parallel.hpp"
 #include "core/reports.hpp"
+#include "core/threads/parallel.hpp"
 #include "core/view.hpp"
 #include "device/memory/run.hpp"
 #include "histogram/count.hpp"

@@ -2,7 +2,7 @@
 #include <samesum/bench.hpp>
 #include <samesum/error.hpp>
 
-#include "core/parallel.hpp"
+#include "core/threads/parallel.hpp"
 #include "core/visit.hpp"
 #include "device/device.hpp"
 

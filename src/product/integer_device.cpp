@@ -2,7 +2,7 @@
 #include "core/view.hpp"
 #include "product/product.hpp"
 
-#include "core/chunks.hpp"
+#include "core/threads/chunks.hpp"
 #include "device/memory/upload.hpp"
 #include "reduce/device/launcher.hpp"
 

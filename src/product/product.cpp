@@ -3,9 +3,9 @@
 #include "product/product.hpp"
 
 #include "core/array/pieces.hpp"
-#include "core/chunks.hpp"
 #include "core/float_environment.hpp"
 #include "core/progress.hpp"
+#include "core/threads/chunks.hpp"
 #include "core/visit.hpp"
 #include "device/memory/run.hpp"
 #include "reduce/cpu/term_blocks.hpp"

@@ -1,7 +1,7 @@
 #include "quantile/select.hpp"
 
-#include "core/chunks.hpp"
 #include "core/float_environment.hpp"
+#include "core/threads/chunks.hpp"
 #include "core/view.hpp"
 #include "core/visit.hpp"
 #include "quantile/ranks.hpp"

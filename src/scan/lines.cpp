@@ -1,6 +1,6 @@
 #include "scan/lines.hpp"
 
-#include "core/chunks.hpp"
+#include "core/threads/chunks.hpp"
 
 #include <samesum/error.hpp>
 

@@ -6,7 +6,7 @@
 // of the subtrees before a block are combined with each of its elements.
 #pragma once
 
-#include "core/chunks.hpp"
+#include "core/threads/chunks.hpp"
 #include "scan/lines.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 #include "core/array/array_blocks.hpp"
 
-#include "core/parallel.hpp"
+#include "core/threads/parallel.hpp"
 #include "core/visit.hpp"
 
 #include <samesum/error.hpp>

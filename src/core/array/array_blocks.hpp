@@ -1,7 +1,7 @@
 // The elements of an array in host memory with any axes, as runs that loops can process.
 #pragma once
 
-#include "core/function_ref.hpp"
+#include "core/threads/function_ref.hpp"
 #include "core/view.hpp"
 
 #include <samesum/array.hpp>

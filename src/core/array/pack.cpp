@@ -1,6 +1,6 @@
 #include "core/array/pack.hpp"
 
-#include "core/parallel.hpp"
+#include "core/threads/parallel.hpp"
 #include "core/visit.hpp"
 
 #include <cstring>

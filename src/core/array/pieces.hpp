@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/array/pack.hpp"
-#include "core/function_ref.hpp"
+#include "core/threads/function_ref.hpp"
 
 #include <cstdint>
 

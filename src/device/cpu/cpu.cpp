@@ -1,5 +1,5 @@
 #include "device/cpu/cpu.hpp"
-#include "core/parallel.hpp"
+#include "core/threads/parallel.hpp"
 
 #include <samesum/error.hpp>
 

@@ -1,6 +1,6 @@
 #include "device/memory/parallel_copy.hpp"
 
-#include "core/parallel.hpp"
+#include "core/threads/parallel.hpp"
 
 #include <cstring>
 

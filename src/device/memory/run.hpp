@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/array/array_blocks.hpp"
-#include "core/function_ref.hpp"
+#include "core/threads/function_ref.hpp"
 #include "core/view.hpp"
 #include "device/device.hpp"
 #include "device/kernels/program.hpp"

@@ -1,5 +1,5 @@
 // Formulas of arrays in host memory, over all cores.
-#include "core/chunks.hpp"
+#include "core/threads/chunks.hpp"
 #include "formula/bound.hpp"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 // the other.
 #pragma once
 
-#include "core/chunks.hpp"
+#include "core/threads/chunks.hpp"
 #include "core/tree.hpp"
 #include "formula/bound.hpp"
 #include "formula/operator/any_order.hpp"

@@ -1,6 +1,6 @@
 // Reductions along axes on the CPU: which elements go to which results, and threads.
 #include "groups/axes.hpp"
-#include "core/chunks.hpp"
+#include "core/threads/chunks.hpp"
 #include "core/visit.hpp"
 #include "groups/cpu/axes_extremes.hpp"
 #include "groups/cpu/axes_moments.hpp"

@@ -1,7 +1,7 @@
 // What GroupSums hold.
 #pragma once
 
-#include "core/chunks.hpp"
+#include "core/threads/chunks.hpp"
 #include "groups/index/device/group_device.hpp"
 #include "groups/index/group_table.hpp"
 

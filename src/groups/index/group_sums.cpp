@@ -1,6 +1,6 @@
 // Exact sums into groups: the public class.
-#include "core/chunks.hpp"
 #include "core/float_environment.hpp"
+#include "core/threads/chunks.hpp"
 #include "device/memory/buffer.hpp"
 #include "exact/counted.hpp"
 #include "groups/index/group_state.hpp"

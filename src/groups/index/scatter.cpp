@@ -1,7 +1,7 @@
 #include "groups/index/scatter.hpp"
 
 #include "core/array/array_blocks.hpp"
-#include "core/chunks.hpp"
+#include "core/threads/chunks.hpp"
 #include "core/visit.hpp"
 #include "groups/axes.hpp"
 #include "groups/index/fixed_sums.hpp"

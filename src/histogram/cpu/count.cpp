@@ -1,7 +1,7 @@
 #include "histogram/cpu/count.hpp"
 
 #include "core/array/pack.hpp"
-#include "core/chunks.hpp"
+#include "core/threads/chunks.hpp"
 #include "histogram/cpu/slots.hpp"
 #include "reduce/cpu/term_blocks.hpp"
 

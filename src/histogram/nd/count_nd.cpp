@@ -2,9 +2,9 @@
 #include <samesum/error.hpp>
 #include <samesum/histogram_nd.hpp>
 
-#include "core/chunks.hpp"
 #include "core/float_environment.hpp"
 #include "core/progress.hpp"
+#include "core/threads/chunks.hpp"
 #include "device/memory/run.hpp"
 #include "histogram/histogram_device.hpp"
 #include "histogram/nd/along_axis.hpp"

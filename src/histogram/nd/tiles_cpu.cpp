@@ -3,7 +3,7 @@
 
 #include "core/array/array_blocks.hpp"
 #include "core/array/pack.hpp"
-#include "core/chunks.hpp"
+#include "core/threads/chunks.hpp"
 #include "histogram/cpu/slots.hpp"
 
 #include <algorithm>

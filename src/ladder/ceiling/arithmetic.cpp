@@ -1,6 +1,6 @@
 #include "ladder/ceiling/arithmetic.hpp"
 
-#include "core/parallel.hpp"
+#include "core/threads/parallel.hpp"
 #include "ladder/ceiling/host_kernels.hpp"
 #include "ladder/ceiling/reader.hpp"
 

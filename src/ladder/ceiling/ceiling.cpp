@@ -3,7 +3,7 @@
 #include <samesum/error.hpp>
 
 #include "core/float_environment.hpp"
-#include "core/parallel.hpp"
+#include "core/threads/parallel.hpp"
 #include "ladder/ceiling/arithmetic.hpp"
 #include "ladder/ceiling/atomics.hpp"
 #include "ladder/ceiling/reader.hpp"

@@ -1,8 +1,8 @@
 #include "ladder/ceiling/reader.hpp"
 
-#include "ladder/ceiling/host_kernels.hpp"
-#include "core/chunks.hpp"
+#include "core/threads/chunks.hpp"
 #include "device/kernels/program.hpp"
+#include "ladder/ceiling/host_kernels.hpp"
 
 #include <fmt/format.h>
 

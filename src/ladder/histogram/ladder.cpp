@@ -3,7 +3,7 @@
 #include <samesum/error.hpp>
 
 #include "core/float_environment.hpp"
-#include "core/parallel.hpp"
+#include "core/threads/parallel.hpp"
 #include "core/view.hpp"
 #include "device/kernels/program.hpp"
 #include "histogram/cpu/count.hpp"

@@ -1,6 +1,6 @@
 #include "ladder/reduce/reference.hpp"
 
-#include "core/parallel.hpp"
+#include "core/threads/parallel.hpp"
 #include "core/view.hpp"
 #include "core/visit.hpp"
 

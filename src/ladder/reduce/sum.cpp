@@ -5,7 +5,7 @@
 
 #include "core/array/array_blocks.hpp"
 #include "core/float_environment.hpp"
-#include "core/parallel.hpp"
+#include "core/threads/parallel.hpp"
 #include "ladder/ceiling/reader.hpp"
 #include "ladder/expected.hpp"
 #include "ladder/reduce/reference.hpp"

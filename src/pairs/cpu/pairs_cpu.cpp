@@ -3,7 +3,7 @@
 #include "pairs/cpu/pairs_cpu.hpp"
 
 #include "core/float_environment.hpp"
-#include "core/parallel.hpp"
+#include "core/threads/parallel.hpp"
 #include "pairs/cpu/pairs_cpu_formula.hpp"
 #include "pairs/cpu/pairs_cpu_loops.hpp"
 #include "pairs/tree/smallest_cpu.hpp"

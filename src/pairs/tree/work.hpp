@@ -1,7 +1,7 @@
 // How the CPU shares out pairs that are evaluated by PairValues: some x and all y or, where there are few x, a part of them.
 #pragma once
 
-#include "core/parallel.hpp"
+#include "core/threads/parallel.hpp"
 #include "pairs/problem.hpp"
 
 #include <samesum/error.hpp>

@@ -1,6 +1,6 @@
 // One pass over an array on all cores: each block is looked at by one loop after the other while it lies in the first-level cache.
-#include "core/chunks.hpp"
 #include "core/half.hpp"
+#include "core/threads/chunks.hpp"
 #include "core/view.hpp"
 #include "reduce/collect.hpp"
 #include "reduce/cpu/collect_cpu_partial.hpp"

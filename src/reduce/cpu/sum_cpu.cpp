@@ -1,9 +1,9 @@
 #include "reduce/cpu/sum_cpu.hpp"
 
 #include "core/array/pack.hpp"
-#include "core/chunks.hpp"
 #include "core/float_environment.hpp"
 #include "core/progress.hpp"
+#include "core/threads/chunks.hpp"
 #include "reduce/cpu/sum_cpu_partial.hpp"
 #include "reduce/cpu/term_blocks.hpp"
 

@@ -1,7 +1,7 @@
 // Terms on the CPU, block by block.
 #pragma once
 
-#include "core/chunks.hpp"
+#include "core/threads/chunks.hpp"
 #include "reduce/term.hpp"
 
 #include <algorithm>

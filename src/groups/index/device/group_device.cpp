@@ -1,6 +1,6 @@
 #include "groups/index/device/group_device.hpp"
 
-#include "core/chunks.hpp"
+#include "core/threads/chunks.hpp"
 #include "device/memory/buffer.hpp"
 #include "groups/device/axes_device.hpp"
 #include "groups/index/device/group_digits.hpp"

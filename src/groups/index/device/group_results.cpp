@@ -1,5 +1,5 @@
 // What a table on a device gives back: what launches noted, rounded sums, and all of it added to a table in host memory.
-#include "core/chunks.hpp"
+#include "core/threads/chunks.hpp"
 #include "device/memory/buffer.hpp"
 #include "groups/index/device/group_device.hpp"
 #include "groups/index/device/group_digits.hpp"

@@ -1,7 +1,7 @@
 // oneTBB's loops, with two additions. ThreadSanitizer does not see how oneTBB orders memory, as oneTBB is not built with it: here it is
 // annotated. And oneTBB gives bodies the floating-point modes that the arena or loop began with, and loses the caller's exception flags: so
 // the caller's modes are the default ones while oneTBB runs, and bodies have them too.
-#include "core/parallel.hpp"
+#include "core/threads/parallel.hpp"
 
 #include "core/float_environment.hpp"
 

@@ -2,7 +2,7 @@
 // in parallel.cpp. In bodies the floating-point modes are the default ones.
 #pragma once
 
-#include "core/function_ref.hpp"
+#include "core/threads/function_ref.hpp"
 
 #include <cstdint>
 

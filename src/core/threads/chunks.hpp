@@ -1,7 +1,7 @@
 // The distribution of an array over threads, for all loops of the CPU.
 #pragma once
 
-#include "core/parallel.hpp"
+#include "core/threads/parallel.hpp"
 
 #include <algorithm>
 #include <cstdint>

@@ -1,4 +1,4 @@
-#include "core/chunks.hpp"
+#include "core/threads/chunks.hpp"
 
 #include "core/float_environment.hpp"
 
