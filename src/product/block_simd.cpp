@@ -8,6 +8,7 @@
 
 #include "product/product.hpp"
 #include "reduce/cpu/halves.hpp"
+#include "reduce/cpu/sum_cpu_block-inl.hpp"
 
 #include <hwy/highway.h>
 
@@ -19,6 +20,7 @@ namespace samesum::product_tree {
 namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
+namespace loops = reduction::HWY_NAMESPACE;
 
 // Reduces the tree level by level, in place.
 template <class T>
@@ -37,13 +39,15 @@ T one_if_nan(T value) {
 #if HWY_TARGET == HWY_SCALAR
 
 template <class T>
-T tree_of_block(const std::byte* from, bool skip) {
-  T leaves[kBlock];
-  std::memcpy(leaves, from, sizeof leaves);
-  if (skip) {
-    for (T& leaf : leaves) leaf = one_if_nan(leaf);
+void reduce_blocks(const std::byte* from, bool skip, std::size_t blocks, T* products) {
+  for (std::size_t i = 0; i < blocks; ++i) {
+    T leaves[kBlock];
+    std::memcpy(leaves, from + i * sizeof leaves, sizeof leaves);
+    if (skip) {
+      for (T& leaf : leaves) leaf = one_if_nan(leaf);
+    }
+    products[i] = tree_of(leaves, kBlock);
   }
-  return tree_of(leaves, kBlock);
 }
 
 #else
@@ -92,60 +96,75 @@ HWY_INLINE hn::Vec<D> within_blocks(D d, float, const Load& load, std::size_t i)
   return in_order(d, hn::Mul(even, odd));
 }
 
-constexpr std::size_t kPrefetchBytes = 2048;
-constexpr int kForReading = 0, kSecondLevel = 2;
+constexpr std::size_t kPrefetchBytes = 2048;  // ahead in each place
 
-// Three levels: reduces eight vectors of leaves to one.
-template <class T, bool kSkip>
-void three_levels(const std::byte* from, std::size_t count, T* to) {
+// Three levels: reduces eight vectors of leaves to one, in each of several places, one every `distance` bytes; their results follow one
+// another.
+template <class T, bool kSkip, std::size_t kPlaces>
+void three_levels(const std::byte* first, std::size_t distance, std::size_t count, T* to) {
   const hn::ScalableTag<T> d;
   const hn::Repartition<std::uint8_t, decltype(d)> bytes;
   const std::size_t lanes = hn::Lanes(d);
-  const auto load = [&](std::size_t i) HWY_ATTR {
-    __builtin_prefetch(from + i * sizeof(T) + kPrefetchBytes, kForReading, kSecondLevel);
-    const auto leaves = hn::BitCast(d, hn::LoadU(bytes, reinterpret_cast<const std::uint8_t*>(from + i * sizeof(T))));
-    return kSkip ? hn::IfThenElse(hn::IsNaN(leaves), hn::Set(d, T{1}), leaves) : leaves;
-  };
   for (std::size_t i = 0; i < count; i += 8 * lanes) {
-    // Each in a statement of its own: arguments may be read from the last to the first, of which processors fetch less ahead.
-    const auto a = within_blocks(d, T{}, load, i);
-    if constexpr (sizeof(T) == 4) {
-      const auto b = within_blocks(d, T{}, load, i + 4 * lanes);
-      hn::StoreU(pairs(d, a, b), d, to + i / 8);
-    } else {
-      const auto b = within_blocks(d, T{}, load, i + 2 * lanes);
-      const auto c = within_blocks(d, T{}, load, i + 4 * lanes);
-      const auto e = within_blocks(d, T{}, load, i + 6 * lanes);
-      hn::StoreU(pairs(d, pairs(d, a, b), pairs(d, c, e)), d, to + i / 8);
-    }
+    loops::unrolled<kPlaces>([&](auto place) SAMESUM_INLINE_LAMBDA {
+      const std::byte* const from = first + place * distance + i * sizeof(T);
+      const auto load = [&](std::size_t n) SAMESUM_INLINE_LAMBDA {
+        __builtin_prefetch(from + n * sizeof(T) + kPrefetchBytes);
+        const auto leaves = hn::BitCast(d, hn::LoadU(bytes, reinterpret_cast<const std::uint8_t*>(from + n * sizeof(T))));
+        return kSkip ? hn::IfThenElse(hn::IsNaN(leaves), hn::Set(d, T{1}), leaves) : leaves;
+      };
+      T* const result = to + (place * count + i) / 8;
+      // Each in a statement of its own: arguments may be read from the last to the first, of which processors fetch less ahead.
+      const auto a = within_blocks(d, T{}, load, 0);
+      if constexpr (sizeof(T) == 4) {
+        const auto b = within_blocks(d, T{}, load, 4 * lanes);
+        hn::StoreU(pairs(d, a, b), d, result);
+      } else {
+        const auto b = within_blocks(d, T{}, load, 2 * lanes);
+        const auto c = within_blocks(d, T{}, load, 4 * lanes);
+        const auto e = within_blocks(d, T{}, load, 6 * lanes);
+        hn::StoreU(pairs(d, pairs(d, a, b), pairs(d, c, e)), d, result);
+      }
+    });
   }
 }
 
-template <class T>
-T tree_of_block(const std::byte* from, bool skip) {
+// Reduces a block in each of several places.
+template <class T, bool kSkip, std::size_t kPlaces>
+void reduce_in_places(const std::byte* from, std::size_t distance, T* products, std::size_t apart) {
   static_assert(kBlock % (64 * hn::MaxLanes(hn::ScalableTag<T>())) == 0);
-  alignas(64) T first[kBlock / 8], second[kBlock / 64];
-  skip ? three_levels<T, true>(from, kBlock, first) : three_levels<T, false>(from, kBlock, first);
-  three_levels<T, false>(reinterpret_cast<const std::byte*>(first), kBlock / 8, second);
-  return tree_of(second, kBlock / 64);
+  alignas(64) T first[kPlaces * kBlock / 8], second[kPlaces * kBlock / 64];
+  three_levels<T, kSkip, kPlaces>(from, distance, kBlock, first);
+  three_levels<T, false, 1>(reinterpret_cast<const std::byte*>(first), 0, kPlaces * kBlock / 8, second);
+  for (std::size_t place = 0; place < kPlaces; ++place) products[place * apart] = tree_of(second + place * kBlock / 64, kBlock / 64);
+}
+
+template <class T, bool kSkip>
+void reduce_blocks_of(const std::byte* from, std::size_t blocks, T* products) {
+  constexpr std::size_t kPlaces = loops::kPieces, kBytes = kBlock * sizeof(T);
+  const std::size_t apart = blocks / kPlaces;
+  for (std::size_t i = 0; i < apart; ++i) reduce_in_places<T, kSkip, kPlaces>(from + i * kBytes, apart * kBytes, products + i, apart);
+  for (std::size_t i = kPlaces * apart; i < blocks; ++i) reduce_in_places<T, kSkip, 1>(from + i * kBytes, 0, products + i, 0);
+}
+
+template <class T>
+void reduce_blocks(const std::byte* from, bool skip, std::size_t blocks, T* products) {
+  skip ? reduce_blocks_of<T, true>(from, blocks, products) : reduce_blocks_of<T, false>(from, blocks, products);
 }
 
 #endif
 
 void float_blocks(const std::byte* elements, DType type, bool skip, std::size_t blocks, float* products) {
+  if (type == DType::float32) return reduce_blocks(elements, skip, blocks, products);
   for (std::size_t i = 0; i < blocks; ++i) {
-    const std::byte* block = elements + i * kBlock * size_of(type);
     alignas(64) float leaves[kBlock];
-    if (type != DType::float32) {
-      reduction::halves_to_floats(block, kBlock, type, leaves);
-      block = reinterpret_cast<const std::byte*>(leaves);
-    }
-    products[i] = tree_of_block<float>(block, skip);
+    reduction::halves_to_floats(elements + i * kBlock * size_of(type), kBlock, type, leaves);
+    reduce_blocks(reinterpret_cast<const std::byte*>(leaves), skip, 1, products + i);
   }
 }
 
 void double_blocks(const std::byte* elements, bool skip, std::size_t blocks, double* products) {
-  for (std::size_t i = 0; i < blocks; ++i) products[i] = tree_of_block<double>(elements + i * kBlock * sizeof(double), skip);
+  reduce_blocks(elements, skip, blocks, products);
 }
 
 }  // namespace HWY_NAMESPACE

@@ -69,10 +69,11 @@ HWY_INLINE V plus(V a, V b) {
 #endif
 }
 
-HWY_INLINE void prefetch(const std::byte* unit, std::size_t ahead) {
+template <std::size_t kBytes = kUnitBytes>
+HWY_INLINE void prefetch(const std::byte* from, std::size_t ahead) {
   constexpr int kForReading = 0, kSecondLevel = 2;
-  for (std::size_t offset = 0; offset < kUnitBytes; offset += kCacheLine) {
-    __builtin_prefetch(unit + ahead + offset, kForReading, kSecondLevel);
+  for (std::size_t offset = 0; offset < kBytes; offset += kCacheLine) {
+    __builtin_prefetch(from + ahead + offset, kForReading, kSecondLevel);
   }
 }
 

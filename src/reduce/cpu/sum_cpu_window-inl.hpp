@@ -118,6 +118,10 @@ class WholeCheck {
   HWY_INLINE void look_at(const std::byte* unit) {
     for (std::size_t offset = 0; offset < kUnitBytes; offset += kVectorBytes) look_at_one(load(d_, unit + offset));
   }
+  HWY_INLINE void look_at_two(const std::byte* vectors) {
+    look_at_one(load(d_, vectors));
+    look_at_one(load(d_, vectors + kVectorBytes));
+  }
   template <class V>
   HWY_INLINE void look_at_one(V elements) {
     const auto magnitude = hn::And(hn::BitCast(d_, elements), hn::Set(d_, ~Bits{0} >> 1));

@@ -35,8 +35,8 @@ bool add_enclosed(const T*, std::size_t, EnclosedSums&) {
 
 #else
 
-constexpr std::size_t kPlaces = EnclosedSums::kPlaces, kPart = EnclosedSums::kPart;
-constexpr std::size_t kPrefetchBytes = 1024;  // ahead in each place
+static_assert(kPlaces == EnclosedSums::kPlaces);
+constexpr std::size_t kPart = EnclosedSums::kPart, kPrefetchBytes = prefetch_bytes(1);
 // Running sums of a slice, in turns: enough to hide the latency of an addition.
 template <bool kSum>
 constexpr std::size_t kTurns = kSum ? 2 : 4;

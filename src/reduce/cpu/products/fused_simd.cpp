@@ -34,9 +34,9 @@ bool add_doubles(const double*, std::size_t, FusedSums&, double&, double&) { ret
 #else
 
 using Windows = FusedSums::Windows;
-constexpr std::size_t kPlaces = FusedSums::kPlaces;
-constexpr std::size_t kPrefetchBytes = 2048;  // ahead in each place
-constexpr int kUnit = 1074;                   // of Accumulator::add_scaled
+static_assert(kPlaces == FusedSums::kPlaces);
+constexpr std::size_t kPrefetchBytes = prefetch_bytes(1);
+constexpr int kUnit = 1074;  // of Accumulator::add_scaled
 
 // Sums that squares are split over, and the elements themselves, which span half as much. Where the flag tells whether they suffice, two
 // do for doubles.
@@ -195,11 +195,7 @@ bool add_block_in(Windows& windows, const T* from, std::size_t distance, bool fe
 template <bool kWide>
 bool find_windows(const float* from, std::size_t distance, Windows& windows) {
   using F = Format<float>;
-  loops::Range range{~std::uint32_t{0}, -1, false};
-  for (std::size_t place = 0; place < kPlaces; ++place) {
-    const loops::Range part = loops::find_range<float>(bytes(from + place * distance), fused_part(sizeof(float)));
-    range = {std::min(range.lowest, part.lowest), std::max(range.highest, part.highest), range.zeros || part.zeros};
-  }
+  const loops::Range range = range_in_places(from, distance, fused_part(sizeof(float)));
   if (!find_window(range, range, kSquareSlices<float, kWide>, windows.squares)) return false;
   const int end = (windows.squares.first.end >> 23) - 127;
   windows.sum.set_anchors(kSumSlices<float, kWide>, end + F::kHeadroom + 1, kDistance<float>, kUnit);

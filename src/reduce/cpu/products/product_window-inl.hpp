@@ -74,6 +74,34 @@ const std::byte* bytes(const T* numbers) {
   return reinterpret_cast<const std::byte*>(numbers);
 }
 
+constexpr std::size_t kPlaces = 4;  // memory gives more to a processor that reads in several
+// How far ahead lines are fetched in each place, where `arrays` are read.
+constexpr std::size_t prefetch_bytes(std::size_t arrays) { return 8192 / kPlaces / arrays; }
+
+// Calls body(first, distance, part) for blocks that consist of a part in each of several places, one every `distance` elements from `first`
+// on: for as many whole blocks as there are, and for one of what is left; returns how many elements that leaves. A part is a multiple of
+// kUnit.
+template <std::size_t kBlock, std::size_t kUnit, class Body>
+HWY_INLINE std::size_t for_blocks_in_places(std::size_t count, const Body& body) {
+  static_assert(kBlock / kPlaces % kUnit == 0);
+  std::size_t done = 0;
+  for (std::size_t part = kBlock / kPlaces; part >= kUnit; part = (count - done) / (kPlaces * kUnit) * kUnit) {
+    const std::size_t distance = (count - done) / (kPlaces * part) * part;
+    for (std::size_t i = 0; i < distance; i += part) body(done + i, distance, part);
+    done += kPlaces * distance;
+  }
+  return count - done;
+}
+
+inline loops::Range range_in_places(const float* from, std::size_t distance, std::size_t part) {
+  loops::Range range{~std::uint32_t{0}, -1, false};
+  for (std::size_t place = 0; place < kPlaces; ++place) {
+    const loops::Range one = loops::find_range<float>(bytes(from + place * distance), part);
+    range = {std::min(range.lowest, one.lowest), std::max(range.highest, one.highest), range.zeros || one.zeros};
+  }
+  return range;
+}
+
 // The window for factors in these ranges, with room for somewhat other ones in blocks to come; whether there is one.
 inline bool find_window(const loops::Range& a, const loops::Range& b, int slices, ProductWindow& window) {
   struct Exponents {

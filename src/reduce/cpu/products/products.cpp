@@ -130,9 +130,9 @@ const T* as_floats(const std::byte* from, std::size_t count, T* buffer) {
 template <class Element>
 void add_floats(const std::byte* a, const std::byte* b, std::uint64_t count, PartialProducts& partial) {
   using T = std::conditional_t<std::is_same_v<Element, double>, double, float>;
-  if constexpr (std::is_same_v<Element, double>) {
-    if ((reinterpret_cast<std::uintptr_t>(a) | reinterpret_cast<std::uintptr_t>(b)) % alignof(double) == 0) {
-      return add_product_doubles(reinterpret_cast<const double*>(a), reinterpret_cast<const double*>(b), count, partial);
+  if constexpr (std::is_same_v<Element, T>) {
+    if ((reinterpret_cast<std::uintptr_t>(a) | reinterpret_cast<std::uintptr_t>(b)) % alignof(T) == 0) {
+      return add_products_simd(reinterpret_cast<const T*>(a), reinterpret_cast<const T*>(b), count, partial);
     }
   }
   T a_buffer[kProductBlock], b_buffer[kProductBlock];
@@ -140,11 +140,7 @@ void add_floats(const std::byte* a, const std::byte* b, std::uint64_t count, Par
     const std::size_t taken = std::min<std::uint64_t>(kProductBlock, count - i);
     const T* left = as_floats<Element>(a + i * sizeof(Element), taken, a_buffer);
     const T* right = a == b ? left : as_floats<Element>(b + i * sizeof(Element), taken, b_buffer);
-    if constexpr (std::is_same_v<T, double>) {
-      add_product_doubles(left, right, taken, partial);
-    } else {
-      add_product_block(left, right, taken, partial);
-    }
+    add_products_simd(left, right, taken, partial);
   }
 }
 

@@ -85,10 +85,10 @@ void add_products(const std::byte* a, const std::byte* b, std::uint64_t count, D
 /// The same of floats and doubles, one by one, to the bins.
 void add_products_to_bins(const float* a, const float* b, std::size_t count, PartialProducts& partial);
 void add_products_to_bins(const double* a, const double* b, std::size_t count, PartialProducts& partial);
-/// With the best instructions that this processor has: floats, `count` <= kProductBlock; and any number of doubles.
+/// With the best instructions that this processor has.
 inline constexpr std::size_t kProductBlock = 1024;
-void add_product_block(const float* a, const float* b, std::size_t count, PartialProducts& partial);
-void add_product_doubles(const double* a, const double* b, std::size_t count, PartialProducts& partial);
+void add_products_simd(const float* a, const float* b, std::size_t count, PartialProducts& partial);
+void add_products_simd(const double* a, const double* b, std::size_t count, PartialProducts& partial);
 
 /// A sum of products of integers: low + high · 2^half_bits.
 struct IntegerProducts {

@@ -36,11 +36,6 @@ void add_doubles(const double* a, const double* b, std::size_t count, PartialPro
 
 #else
 
-constexpr std::size_t kBlockSize = Format<double>::kBlock;
-constexpr std::size_t kPlaces = 4;  // memory gives more to a processor that reads in several
-constexpr std::size_t kPrefetchBytes = 256;
-static_assert(kBlockSize / kPlaces % (2 * kLanes) == 0);
-
 // Adds `count` products of each of several places, one every `distance` elements, to the window's sums, if all lie within it. Looking and
 // adding are done in one go, and the sums are thrown away where they turn out not to be exact. `kFactors`: looks at the factors.
 template <bool kSquares, int kSlices, bool kFactors>
@@ -48,6 +43,7 @@ bool add_in_window(const double* a, const double* b, std::size_t distance, std::
   static_assert(kSquares || !kFactors);
   const D d;
   Sums<kSlices> sums(window);
+  constexpr std::size_t kPrefetchBytes = prefetch_bytes(kSquares ? 1 : 2);
   std::conditional_t<kFactors, loops::FastCheck<double>, loops::WholeCheck<double> > check;
   const core::RoundingWatch watch;
   constexpr std::size_t kVectors = kFactors ? 2 : 1;  // of each place at once
@@ -144,25 +140,20 @@ void add_to_bins(const double* a, const double* b, std::size_t count, PartialPro
 template <bool kSquares>
 void add_as(const double* a, const double* b, std::size_t count, PartialProducts& partial) {
   using F = Format<double>;
-  constexpr std::size_t kUnit = 2 * kLanes;
-  // Full blocks, a part of each in each place; and one more block of what is left.
-  for (std::size_t part = kBlockSize / kPlaces; part >= kUnit; part = count / (kPlaces * kUnit) * kUnit) {
-    const std::size_t distance = count / (kPlaces * part) * part;
-    for (std::size_t i = 0; i < distance; i += part) {
-      for (std::size_t place = 0; place < kPlaces; ++place) partial.note_any(a + place * distance + i, b + place * distance + i, part);
-      if (add_in_any_window<kSquares, F::kNarrow>(a + i, b + i, distance, part, partial.narrow, partial.total) ||
-          add_in_any_window<kSquares, F::kWide>(a + i, b + i, distance, part, partial.wide, partial.total)) {
-        continue;
-      }
-      for (std::size_t place = 0; place < kPlaces; ++place) {
-        add_to_bins<kSquares>(a + place * distance + i, b + place * distance + i, part, partial);
-      }
-    }
-    a += kPlaces * distance;
-    b += kPlaces * distance;
-    count -= kPlaces * distance;
-  }
-  add_products_to_bins(a, b, count, partial);
+  const std::size_t left =
+      for_blocks_in_places<F::kBlock, 2 * kLanes>(count, [&](std::size_t first, std::size_t distance, std::size_t part) HWY_ATTR {
+        const double* const x = a + first;
+        const double* const y = b + first;
+        for (std::size_t place = 0; place < kPlaces; ++place) partial.note_any(x + place * distance, y + place * distance, part);
+        if (add_in_any_window<kSquares, F::kNarrow>(x, y, distance, part, partial.narrow, partial.total) ||
+            add_in_any_window<kSquares, F::kWide>(x, y, distance, part, partial.wide, partial.total)) {
+          return;
+        }
+        for (std::size_t place = 0; place < kPlaces; ++place) {
+          add_to_bins<kSquares>(x + place * distance, y + place * distance, part, partial);
+        }
+      });
+  add_products_to_bins(a + count - left, b + count - left, left, partial);
 }
 
 void add_doubles(const double* a, const double* b, std::size_t count, PartialProducts& partial) {
@@ -181,7 +172,7 @@ namespace samesum::statistics {
 
 SIMD_EXPORT(add_doubles);
 
-void add_product_doubles(const double* a, const double* b, std::size_t count, PartialProducts& partial) {
+void add_products_simd(const double* a, const double* b, std::size_t count, PartialProducts& partial) {
   SIMD_CALL(add_doubles)(a, b, count, partial);
 }
 

@@ -21,28 +21,37 @@ namespace HWY_NAMESPACE {
 
 #if HWY_TARGET == HWY_SCALAR
 
-void add_block(const float* a, const float* b, std::size_t count, PartialProducts& partial) { add_products_to_bins(a, b, count, partial); }
+void add_floats(const float* a, const float* b, std::size_t count, PartialProducts& partial) { add_products_to_bins(a, b, count, partial); }
 
 #else
 
 using Floats = hn::Rebind<float, D>;
-constexpr std::size_t kUnit = loops::kUnit<float>;
+constexpr std::size_t kUnit = 2 * hn::MaxLanes(hn::Repartition<float, D>());  // that is looked at in one go
 
-// Adds whole units to the window's sums, if their factors lie within it. Looking and adding are done in one go, and the sums are thrown
-// away where they turn out not to be exact.
+// Adds `count` products of each of several places, one every `distance` elements, to the window's sums, if their factors lie within it.
+// Looking and adding are done in one go, and the sums are thrown away where they turn out not to be exact.
 template <bool kSquares, int kSlices, class Check>
-bool add_units(const float* a, const float* b, std::size_t count, ProductWindow& window) {
+bool add_in_window(const float* a, const float* b, std::size_t distance, std::size_t count, ProductWindow& window) {
   const D d;
   const Floats f;
+  constexpr std::size_t kPrefetchBytes = prefetch_bytes(kSquares ? 1 : 2);
   Sums<kSlices> sums(window);
   Check a_check, b_check;
   for (std::size_t i = 0; i < count; i += kUnit) {
-    a_check.look_at(bytes(a + i));
-    if constexpr (!kSquares) b_check.look_at(bytes(b + i));
-    loops::unrolled<kUnit / kLanes>([&](auto n) HWY_ATTR {
-      const auto x = hn::PromoteTo(d, hn::LoadU(f, a + i + n * kLanes));
-      const auto y = kSquares ? x : hn::PromoteTo(d, hn::LoadU(f, b + i + n * kLanes));
-      sums.template add_product<n % kChains>(x, y);
+    loops::unrolled<kPlaces>([&](auto place) SAMESUM_INLINE_LAMBDA {
+      const float* const x_at = a + place * distance + i;
+      const float* const y_at = b + place * distance + i;
+      loops::prefetch<kUnit * sizeof(float)>(bytes(x_at), kPrefetchBytes);
+      a_check.look_at_two(bytes(x_at));
+      if constexpr (!kSquares) {
+        loops::prefetch<kUnit * sizeof(float)>(bytes(y_at), kPrefetchBytes);
+        b_check.look_at_two(bytes(y_at));
+      }
+      loops::unrolled<kUnit / kLanes>([&](auto n) SAMESUM_INLINE_LAMBDA {
+        const auto x = hn::PromoteTo(d, hn::LoadU(f, x_at + n * kLanes));
+        const auto y = kSquares ? x : hn::PromoteTo(d, hn::LoadU(f, y_at + n * kLanes));
+        sums.template add_product<n % kChains>(x, y);
+      });
     });
   }
   if (!a_check.within(window.first) || (!kSquares && !b_check.within(window.second))) return false;
@@ -51,16 +60,17 @@ bool add_units(const float* a, const float* b, std::size_t count, ProductWindow&
 }
 
 template <bool kSquares, int kSlices>
-bool add_units_in(const float* a, const float* b, std::size_t count, ProductWindow& window, ProductAccumulator& total) {
+bool add_in_any_window(const float* a, const float* b, std::size_t distance, std::size_t count, ProductWindow& window,
+                       ProductAccumulator& total) {
   return add_in(
       window, [&] { window.flush(total); },
       [&](ProductWindow& w) {
-        return w.first.zeros || w.second.zeros ? add_units<kSquares, kSlices, loops::WholeCheck<float> >(a, b, count, w)
-                                               : add_units<kSquares, kSlices, loops::FastCheck<float> >(a, b, count, w);
+        return w.first.zeros || w.second.zeros ? add_in_window<kSquares, kSlices, loops::WholeCheck<float> >(a, b, distance, count, w)
+                                               : add_in_window<kSquares, kSlices, loops::FastCheck<float> >(a, b, distance, count, w);
       },
       [&](ProductWindow& w) {
-        const auto range = loops::find_range<float>(bytes(a), count);
-        return find_window(range, kSquares ? range : loops::find_range<float>(bytes(b), count), kSlices, w);
+        const auto range = range_in_places(a, distance, count);
+        return find_window(range, kSquares ? range : range_in_places(b, distance, count), kSlices, w);
       });
 }
 
@@ -86,18 +96,26 @@ void add_as_doubles(const float* a, const float* b, std::size_t count, PartialPr
 }
 
 template <bool kSquares>
-void add_block_as(const float* a, const float* b, std::size_t count, PartialProducts& partial) {
+void add_as(const float* a, const float* b, std::size_t count, PartialProducts& partial) {
   using F = Format<float>;
-  const std::size_t whole = count / kUnit * kUnit;
-  partial.note_any(a, b, count);
-  const bool done = whole != 0 && (add_units_in<kSquares, F::kNarrow>(a, b, whole, partial.narrow, partial.total) ||
-                                   add_units_in<kSquares, F::kWide>(a, b, whole, partial.wide, partial.total));
-  const std::size_t from = done ? whole : 0;
-  if (from != count) add_as_doubles(a + from, b + from, count - from, partial);
+  const std::size_t left =
+      for_blocks_in_places<F::kBlock, kUnit>(count, [&](std::size_t first, std::size_t distance, std::size_t part) HWY_ATTR {
+        const float* const x = a + first;
+        const float* const y = b + first;
+        for (std::size_t place = 0; place < kPlaces; ++place) partial.note_any(x + place * distance, y + place * distance, part);
+        if (add_in_any_window<kSquares, F::kNarrow>(x, y, distance, part, partial.narrow, partial.total) ||
+            add_in_any_window<kSquares, F::kWide>(x, y, distance, part, partial.wide, partial.total)) {
+          return;
+        }
+        for (std::size_t place = 0; place < kPlaces; ++place) add_as_doubles(x + place * distance, y + place * distance, part, partial);
+      });
+  if (left == 0) return;
+  partial.note_any(a + count - left, b + count - left, left);
+  add_as_doubles(a + count - left, b + count - left, left, partial);
 }
 
-void add_block(const float* a, const float* b, std::size_t count, PartialProducts& partial) {
-  a == b ? add_block_as<true>(a, a, count, partial) : add_block_as<false>(a, b, count, partial);
+void add_floats(const float* a, const float* b, std::size_t count, PartialProducts& partial) {
+  a == b ? add_as<true>(a, a, count, partial) : add_as<false>(a, b, count, partial);
 }
 
 #endif  // HWY_SCALAR
@@ -109,10 +127,10 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace samesum::statistics {
 
-SIMD_EXPORT(add_block);
+SIMD_EXPORT(add_floats);
 
-void add_product_block(const float* a, const float* b, std::size_t count, PartialProducts& partial) {
-  SIMD_CALL(add_block)(a, b, count, partial);
+void add_products_simd(const float* a, const float* b, std::size_t count, PartialProducts& partial) {
+  SIMD_CALL(add_floats)(a, b, count, partial);
 }
 
 }  // namespace samesum::statistics
