@@ -3,6 +3,7 @@
 #include "core/float_environment.hpp"
 #include "core/half.hpp"
 #include "reduce/collect.hpp"
+#include "reduce/cpu/sum_cpu.hpp"
 #include "selftest/cases.hpp"
 #include "support/simd_levels.hpp"
 
@@ -15,6 +16,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <string>
 #include <variant>
@@ -189,6 +191,8 @@ TEST_P(ProductsCpu, Halves) {
     EXPECT_EQ(found.squares(), squares);
     EXPECT_EQ(found.min().value, (Value{least, type}));
     EXPECT_EQ(found.max().value, (Value{greatest, type}));
+    options.fields = {.extrema = false, .sum = false, .squares = true};
+    EXPECT_EQ(statistics::collect_cpu(Array(data.data(), data.size(), type), options).squares(), squares);
   }
 }
 
@@ -210,6 +214,55 @@ void expect_integer_products(hard::Random& random) {
     }
   }
 }
+
+// Sum, squares, extremes and zeros in one loop: several blocks, what is left behind them, and at odd addresses.
+template <class T>
+void expect_integer_statistics(hard::Random& random) {
+  using Limits = std::numeric_limits<T>;
+  for (const std::size_t size : {100, 16384, 70001}) {
+    for (int kind = 0; kind < 5; ++kind) {
+      std::vector<T> data(size);
+      for (T& x : data)
+        x = kind == 0 ? static_cast<T>(random.bits()) : kind == 1 ? Limits::max() : kind == 2 ? Limits::min() : random.bits() % 2;
+      if (kind == 4) data[size / 3] = Limits::max(), data[size / 2] = Limits::min();
+      std::int64_t sum = 0, squares = 0;
+      std::uint64_t nonzeros = 0;
+      for (const T x : data) sum += x, squares += sizeof(T) <= 2 ? std::int64_t{x} * x : 0, nonzeros += x != 0;
+      const auto index_of = [&](auto which) { return static_cast<std::uint64_t>(which - data.begin()); };
+      std::vector<std::byte> bytes(size * sizeof(T) + 1);
+      std::memcpy(bytes.data() + 1, data.data(), size * sizeof(T));
+      for (const Array& array : {Array(data), Array(bytes.data() + 1, size, dtype_of<T>())}) {
+        const core::DefaultFloatEnvironment environment;
+        for (const bool all : {true, false}) {
+          statistics::CollectOptions options;
+          options.fields = {.extrema = all, .sum = all, .squares = sizeof(T) <= 2, .nonzeros = all};
+          options.threads = 1;
+          const Statistics found = statistics::collect_cpu(array, options);
+          const std::string what = std::to_string(size) + ", kind " + std::to_string(kind);
+          if (options.fields.squares) {
+            EXPECT_EQ(found.squares().to_int64(), squares) << what;
+          }
+          if (!all) continue;
+          EXPECT_EQ(found.sum().to_int64(), sum) << what;
+          EXPECT_EQ(found.min().index, index_of(std::ranges::min_element(data))) << what;
+          EXPECT_EQ(found.max().index, index_of(std::ranges::max_element(data))) << what;
+          EXPECT_EQ(found.nonzero_count(), nonzeros) << what;
+        }
+        EXPECT_EQ(reduction::sum_cpu(array, 1).to_int64(), sum);
+      }
+    }
+  }
+}
+
+TEST_P(ProductsCpu, StatisticsOfIntegers) {
+  hard::Random random(13);
+  expect_integer_statistics<std::int8_t>(random);
+  expect_integer_statistics<std::uint8_t>(random);
+  expect_integer_statistics<std::int16_t>(random);
+  expect_integer_statistics<std::uint16_t>(random);
+  expect_integer_statistics<std::int32_t>(random);
+}
+
 TEST_P(ProductsCpu, Integers) {
   hard::Random random(12);
   expect_integer_products<std::int8_t>(random);

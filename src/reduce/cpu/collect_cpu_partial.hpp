@@ -4,7 +4,6 @@
 #include "core/half.hpp"
 #include "core/view.hpp"
 #include "reduce/cpu/extremes_cpu.hpp"
-#include "reduce/cpu/halves.hpp"
 #include "reduce/cpu/products/products.hpp"
 #include "reduce/cpu/sum_cpu_partial.hpp"
 
@@ -73,7 +72,8 @@ class Partial {
   static constexpr std::uint64_t kBlockBytes = 16384;
 
   void add_exactly(const std::byte* elements, std::uint64_t first, std::uint64_t count) {
-    if (is_integer(type_)) return add_apart(elements, first, count);
+    if (is_integer(type_))
+      return size_of(type_) <= 2 && fields_.squares ? add_integers(elements, first, count) : add_apart(elements, first, count);
     type_ == DType::float64 ? add_as<double>(elements, first, count) : add_as<float>(elements, first, count);
   }
 
@@ -102,7 +102,7 @@ class Partial {
     constexpr std::size_t kPart = fused_part(sizeof(T)), kPlaces = FusedSums::kPlaces;
     const std::size_t size = size_of(type_);
     const bool aligned = size < sizeof(T) || reinterpret_cast<std::uintptr_t>(elements) % alignof(T) == 0;
-    const bool fused = fields_.sum && fields_.squares && !fields_.nonzeros && aligned;
+    const bool fused = (fields_.sum || size < sizeof(T)) && fields_.squares && !fields_.nonzeros && aligned;
     const std::uint64_t distance = fused ? count / (kPlaces * kPart) * kPart : 0;
     for (std::uint64_t i = 0, part = kPart; i < distance; i += part, part = kPart) {
       T least, greatest;
@@ -123,13 +123,34 @@ class Partial {
   }
   // 16-bit floats are in the same order as floats.
   bool add_fused(const std::byte* from, std::size_t distance, float& least, float& greatest) {
-    if (type_ == DType::float32) return add_fused_block(reinterpret_cast<const float*>(from), distance, false, fused_, least, greatest);
-    constexpr std::size_t kPart = fused_part(sizeof(float));
-    alignas(64) float block[FusedSums::kPlaces * kPart];
-    for (std::size_t place = 0; place < FusedSums::kPlaces; ++place) {
-      reduction::halves_to_floats(from + place * distance * size_of(type_), kPart, type_, block + place * kPart);
+    return type_ == DType::float32 ? add_fused_block(reinterpret_cast<const float*>(from), distance, fused_, least, greatest)
+                                   : add_fused_halves(from, distance, type_, fused_, least, greatest);
+  }
+
+  // In one loop.
+  void add_integers(const std::byte* elements, std::uint64_t first, std::uint64_t count) {
+    using Fused = FusedIntegers;
+    const std::size_t size = size_of(type_);
+    const std::uint64_t part = Fused::kPart / size, distance = count / (Fused::kPlaces * part) * part, taken = Fused::kPlaces * distance;
+    std::int64_t sum = 0;
+    Int128 squares = 0;
+    for (std::uint64_t i = 0; i < distance; i += part) {
+      const std::byte* const from = elements + i * size;
+      const Fused found = add_fused_integers(from, distance * size, type_, fields_.nonzeros);
+      sum += found.sum;
+      squares += found.squares;
+      extremes_.zeros += found.zeros;
+      if (!fields_.extrema && !fields_.nonzeros) continue;
+      if (note_extremes(found.least, found.greatest, first + i, Fused::kPlaces * part)) continue;
+      for (std::uint64_t place = 0; place < taken; place += distance) {
+        add_extremes(from + place * size, part, type_, first + i + place, false, extremes_);
+      }
     }
-    return add_fused_block(block, kPart, true, fused_, least, greatest);
+    if (taken != 0) {
+      if (auto* const total = std::get_if<reduction::IntegerSum>(&sum_)) total->add(sum, taken, type_);
+      add_sum_of_products(squares, taken, squares_);
+    }
+    add_apart(elements + taken * size, first + taken, count - taken);
   }
 
   // One loop after the other over a block that lies in the first-level cache. One alone takes all, and so may read in several places.

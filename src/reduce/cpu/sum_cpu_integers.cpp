@@ -6,6 +6,7 @@
 #define HWY_TARGET_INCLUDE "reduce/cpu/sum_cpu_integers.cpp"
 #include <hwy/foreach_target.h>  // must come before highway.h
 
+#include "reduce/cpu/sum_cpu_block-inl.hpp"
 #include "reduce/cpu/sum_cpu_partial.hpp"
 
 #include <hwy/highway.h>
@@ -67,19 +68,21 @@ Parts sum_of(const std::byte* elements, std::size_t count, T offset) {
   std::size_t i = 0;
 #if HWY_TARGET != HWY_SCALAR
   const hn::Repartition<T, Lanes> d;
-  const hn::Repartition<std::uint8_t, Lanes> bytes;
   const std::size_t step = hn::Lanes(d);
   const auto offsets = hn::Set(d, offset);
-  auto low0 = hn::Zero(Lanes()), low1 = low0, high0 = low0, high1 = low0;
-  const auto load = [&](std::size_t at) HWY_ATTR {
-    const auto raw = hn::LoadU(bytes, reinterpret_cast<const std::uint8_t*>(elements + at * sizeof(T)));
-    return hn::Xor(hn::BitCast(d, raw), offsets);
-  };
-  for (; i + 2 * step <= count; i += 2 * step) {
-    add_vector(T{}, load(i), low0, high0);
-    add_vector(T{}, load(i + step), low1, high1);
+  auto low = hn::Zero(Lanes()), high = low;
+  const auto add = [&](std::size_t at)
+                       SAMESUM_INLINE_LAMBDA { add_vector(T{}, hn::Xor(load(d, elements + at * sizeof(T)), offsets), low, high); };
+  const std::size_t distance = count / (kPieces * step) * step;
+  for (; i < distance; i += step) {
+    unrolled<kPieces>([&](auto piece) SAMESUM_INLINE_LAMBDA {
+      const std::size_t at = piece * distance + i;
+      __builtin_prefetch(elements + at * sizeof(T) + kPrefetchBytes);
+      add(at);
+    });
   }
-  parts = {hn::GetLane(hn::SumOfLanes(Lanes(), hn::Add(low0, low1))), hn::GetLane(hn::SumOfLanes(Lanes(), hn::Add(high0, high1)))};
+  for (i = kPieces * distance; i + step <= count; i += step) add(i);
+  parts = {hn::GetLane(hn::SumOfLanes(Lanes(), low)), hn::GetLane(hn::SumOfLanes(Lanes(), high))};
 #endif
   for (; i < count; ++i) {
     const std::uint64_t element = static_cast<T>(load_one<T>(elements + i * sizeof(T)) ^ offset);

@@ -119,6 +119,12 @@ struct IntegerSum {
   bool is_signed = false;
   Accumulator total;
 
+  /// Adds the sum of `count` elements of `type`.
+  void add(std::int64_t sum, std::uint64_t count, DType type) noexcept {
+    elements += count;
+    is_signed = samesum::is_signed(type);
+    total.add_scaled(sum, 1074);
+  }
   /// Adds what another thread added to `part`, which ends that.
   void merge(IntegerSum& part) noexcept { total.merge(part.finish()); }
   /// The sum of all that was added, complete; may be called once.

@@ -13,6 +13,8 @@
 #include <hwy/foreach_target.h>  // must come before highway.h
 
 #include "core/float_environment.hpp"
+#include "reduce/cpu/halves-inl.hpp"
+#include "reduce/cpu/halves.hpp"
 #include "reduce/cpu/products/product_window-inl.hpp"
 #include "reduce/cpu/products/products.hpp"
 
@@ -28,8 +30,9 @@ namespace HWY_NAMESPACE {
 
 #if HWY_TARGET == HWY_SCALAR
 
-bool add_floats(const float*, std::size_t, bool, FusedSums&, float&, float&) { return false; }
+bool add_floats(const float*, std::size_t, FusedSums&, float&, float&) { return false; }
 bool add_doubles(const double*, std::size_t, FusedSums&, double&, double&) { return false; }
+bool add_halves(const std::byte*, std::size_t, DType, FusedSums&, float&, float&) { return false; }
 
 #else
 
@@ -107,56 +110,11 @@ HWY_INLINE auto extreme(V a, V b) {
   return V{_mm512_maskz_range_pd(0xff, a.raw, b.raw, kWhich)};
 }
 
-// Plain sums of few numbers of few bits, which may be exact as well.
-struct PlainSums {
-  static_assert(kChains == 2);
-  V squares[kChains], sum[kChains];
-
-  HWY_INLINE PlainSums() : squares{hn::Zero(D()), hn::Zero(D())}, sum{hn::Zero(D()), hn::Zero(D())} {}
-  template <std::size_t kChain>
-  HWY_INLINE void add(V x) {
-    sum[kChain] = hn::Add(sum[kChain], x);
-    squares[kChain] = hn::MulAdd(x, x, squares[kChain]);
-  }
-  template <std::size_t kChain>
-  HWY_INLINE void add_to(Sums<2>& all_squares, Sums<1>& all) const {
-    all_squares.template add<0, 1, kChain>(squares[kChain]);
-    all.template add<0, 0, kChain>(sum[kChain]);
-  }
-};
-
-// kPlain: by plain sums of a block first.
-template <class T, bool kWide, bool kPlain>
-bool add_in_windows(const T* from, std::size_t distance, Windows& windows, T& least, T& greatest) {
+// The end of a block: whether its sums are exact and some of its elements are not zero. Then keeps the sums, and tells the extremes.
+template <class T, class Squares, class Sum, class Vec>
+HWY_INLINE bool keep_if_exact(const core::RoundingWatch& watch, Squares& squares, Sum& sum, Vec low, Vec high, Windows& windows, T& least,
+                              T& greatest) {
   const hn::ScalableTag<T> d;
-  constexpr std::size_t kElements = hn::MaxLanes(d);
-  Sums<kSquareSlices<T, kWide> > squares(windows.squares);
-  Sums<kSumSlices<T, kWide> > sum(windows.sum);
-  auto low = hn::LoadU(d, from), high = low;
-  const core::RoundingWatch watch;
-  [[maybe_unused]] PlainSums plain;
-  V pair = hn::Zero(D());
-  for (std::size_t i = 0; i < fused_part(sizeof(T)); i += 2 * kElements) {
-    loops::unrolled<kPlaces>([&](auto place) SAMESUM_INLINE_LAMBDA {
-      loops::unrolled<2>([&](auto n) SAMESUM_INLINE_LAMBDA {
-        const T* const at = from + place * distance + i + n * kElements;
-        __builtin_prefetch(bytes(at) + kPrefetchBytes);
-        const auto elements = hn::LoadU(d, at);
-        low = extreme<kLeast>(low, elements);
-        high = extreme<kGreatest>(high, elements);
-        if constexpr (kPlain) {
-          plain.template add<0>(load_doubles(at));
-          plain.template add<1>(load_doubles(at + kLanes));
-        } else {
-          add_vector<place, n>(at, squares, sum, pair);
-        }
-      });
-    });
-  }
-  if constexpr (kPlain) {
-    plain.template add_to<0>(squares, sum);
-    plain.template add_to<1>(squares, sum);
-  }
   squares.compute_now();
   sum.compute_now();
   const V end = hn::Set(D(), 4.0 / 3 * windows.squares.anchors[0]);  // an anchor is 1.5 times its binade's beginning
@@ -172,20 +130,82 @@ bool add_in_windows(const T* from, std::size_t distance, Windows& windows, T& le
   return true;
 }
 
+template <class T, bool kWide>
+bool add_in_windows(const T* from, std::size_t distance, Windows& windows, T& least, T& greatest) {
+  const hn::ScalableTag<T> d;
+  constexpr std::size_t kElements = hn::MaxLanes(d);
+  Sums<kSquareSlices<T, kWide> > squares(windows.squares);
+  Sums<kSumSlices<T, kWide> > sum(windows.sum);
+  auto low = hn::LoadU(d, from), high = low;
+  const core::RoundingWatch watch;
+  V pair = hn::Zero(D());
+  for (std::size_t i = 0; i < fused_part(sizeof(T)); i += 2 * kElements) {
+    loops::unrolled<kPlaces>([&](auto place) SAMESUM_INLINE_LAMBDA {
+      loops::unrolled<2>([&](auto n) SAMESUM_INLINE_LAMBDA {
+        const T* const at = from + place * distance + i + n * kElements;
+        __builtin_prefetch(bytes(at) + kPrefetchBytes);
+        const auto elements = hn::LoadU(d, at);
+        low = extreme<kLeast>(low, elements);
+        high = extreme<kGreatest>(high, elements);
+        add_vector<place, n>(at, squares, sum, pair);
+      });
+    });
+  }
+  return keep_if_exact(watch, squares, sum, low, high, windows, least, greatest);
+}
+
+// 16-bit floats have few bits: plain sums of a block often are exact, and go to the windows' sums then.
+template <class Half>
+bool add_plainly(const std::byte* from, std::size_t distance, Windows& windows, float& least, float& greatest) {
+  constexpr std::size_t kElements = hn::MaxLanes(loops::Floats());
+  V squares[kPlaces], sum[kPlaces];
+  loops::unrolled<kPlaces>([&](auto place) SAMESUM_INLINE_LAMBDA { squares[place] = sum[place] = hn::Zero(D()); });
+  auto low = loops::load_as_floats(Half{}, from), high = low;
+  const core::RoundingWatch watch;
+  for (std::size_t i = 0; i < fused_part(sizeof(float)); i += 2 * kElements) {
+    loops::unrolled<kPlaces>([&](auto place) SAMESUM_INLINE_LAMBDA {
+      const std::byte* const at = from + (place * distance + i) * sizeof(Half);
+      __builtin_prefetch(at + kPrefetchBytes);
+      loops::unrolled<2>([&](auto n) SAMESUM_INLINE_LAMBDA {
+        const auto floats = loops::load_as_floats(Half{}, at + n * kElements * sizeof(Half));
+        low = extreme<kLeast>(low, floats);
+        high = extreme<kGreatest>(high, floats);
+        for (const V x :
+             {hn::PromoteTo(D(), hn::LowerHalf(floats)), hn::PromoteTo(D(), hn::UpperHalf(hn::Half<loops::Floats>(), floats))}) {
+          sum[place] = hn::Add(sum[place], x);
+          squares[place] = hn::MulAdd(x, x, squares[place]);
+        }
+      });
+    });
+  }
+  constexpr int kSquares = kSquareSlices<float, false>, kSum = kSumSlices<float, false>;
+  Sums<kSquares> all_squares(windows.squares);
+  Sums<kSum> all(windows.sum);
+  loops::unrolled<kPlaces>([&](auto place) SAMESUM_INLINE_LAMBDA {
+    all_squares.template add<0, kSquares - 1, place % kChains>(squares[place]);
+    all.template add<0, kSum - 1, place % kChains>(sum[place]);
+  });
+  return keep_if_exact(watch, all_squares, all, low, high, windows, least, greatest);
+}
+
+bool add_halves(const std::byte* from, std::size_t distance, DType type, FusedSums& sums, float& least, float& greatest) {
+  Windows& windows = sums.narrow;
+  if (!core::RoundingWatch::works() || windows.squares.slices == 0 || !sums.plain.now()) return false;
+  if (!sums.plain.done(type == DType::float16 ? add_plainly<core::Float16>(from, distance, windows, least, greatest)
+                                              : add_plainly<core::BFloat16>(from, distance, windows, least, greatest))) {
+    return false;
+  }
+  sums.elements += kPlaces * fused_part(sizeof(float));
+  if (++windows.squares.blocks == ProductWindow::kMaxBlocks) sums.flush(windows);
+  return true;
+}
+
 template <bool kWide, class T>
-bool add_block_in(Windows& windows, const T* from, std::size_t distance, bool few_bits, FusedSums& sums, T& least, T& greatest) {
+bool add_block_in(Windows& windows, const T* from, std::size_t distance, FusedSums& sums, T& least, T& greatest) {
   return core::RoundingWatch::works() &&
          add_in(
              windows.squares, [&] { sums.flush(windows); },
-             [&](ProductWindow&) {
-               if constexpr (sizeof(T) == sizeof(float) && !kWide) {
-                 if (few_bits && sums.plain.now() &&
-                     sums.plain.done(add_in_windows<T, kWide, true>(from, distance, windows, least, greatest))) {
-                   return true;
-                 }
-               }
-               return add_in_windows<T, kWide, false>(from, distance, windows, least, greatest);
-             },
+             [&](ProductWindow&) { return add_in_windows<T, kWide>(from, distance, windows, least, greatest); },
              [&](ProductWindow&) { return find_windows<T, kWide>(from, distance, windows); });
 }
 
@@ -258,8 +278,10 @@ bool add_in_windows(const T* from, std::size_t distance, Windows& windows, T& le
   return true;
 }
 
+bool add_halves(const std::byte*, std::size_t, DType, FusedSums&, float&, float&) { return false; }
+
 template <bool kWide, class T>
-bool add_block_in(Windows& windows, const T* from, std::size_t distance, bool, FusedSums& sums, T& least, T& greatest) {
+bool add_block_in(Windows& windows, const T* from, std::size_t distance, FusedSums& sums, T& least, T& greatest) {
   // Without a fused multiply-add, what rounding loses of a square of doubles would take 17 operations. For wide sums of floats there are
   // not registers enough: one loop after the other is faster.
   constexpr bool kPays = sizeof(T) == sizeof(double) ? HWY_NATIVE_FMA : !kWide;
@@ -280,18 +302,18 @@ bool add_block_in(Windows& windows, const T* from, std::size_t distance, bool, F
 #endif  // AVX-512
 
 template <class T>
-bool add_block(const T* from, std::size_t distance, bool few_bits, FusedSums& sums, T& least, T& greatest) {
-  const bool done = add_block_in<false>(sums.narrow, from, distance, few_bits, sums, least, greatest) ||
-                    add_block_in<true>(sums.wide, from, distance, few_bits, sums, least, greatest);
+bool add_block(const T* from, std::size_t distance, FusedSums& sums, T& least, T& greatest) {
+  const bool done = add_block_in<false>(sums.narrow, from, distance, sums, least, greatest) ||
+                    add_block_in<true>(sums.wide, from, distance, sums, least, greatest);
   if (done) sums.elements += kPlaces * fused_part(sizeof(T));
   return done;
 }
 
-bool add_floats(const float* from, std::size_t distance, bool few_bits, FusedSums& sums, float& least, float& greatest) {
-  return add_block(from, distance, few_bits, sums, least, greatest);
+bool add_floats(const float* from, std::size_t distance, FusedSums& sums, float& least, float& greatest) {
+  return add_block(from, distance, sums, least, greatest);
 }
 bool add_doubles(const double* from, std::size_t distance, FusedSums& sums, double& least, double& greatest) {
-  return add_block(from, distance, false, sums, least, greatest);
+  return add_block(from, distance, sums, least, greatest);
 }
 
 #endif  // HWY_SCALAR
@@ -305,12 +327,22 @@ namespace samesum::statistics {
 
 SIMD_EXPORT(add_floats);
 SIMD_EXPORT(add_doubles);
+SIMD_EXPORT(add_halves);
 
-bool add_fused_block(const float* from, std::size_t distance, bool few_bits, FusedSums& sums, float& least, float& greatest) {
-  return SIMD_CALL(add_floats)(from, distance, few_bits, sums, least, greatest);
+bool add_fused_block(const float* from, std::size_t distance, FusedSums& sums, float& least, float& greatest) {
+  return SIMD_CALL(add_floats)(from, distance, sums, least, greatest);
 }
 bool add_fused_block(const double* from, std::size_t distance, FusedSums& sums, double& least, double& greatest) {
   return SIMD_CALL(add_doubles)(from, distance, sums, least, greatest);
+}
+bool add_fused_halves(const std::byte* from, std::size_t distance, DType type, FusedSums& sums, float& least, float& greatest) {
+  if (SIMD_CALL(add_halves)(from, distance, type, sums, least, greatest)) return true;
+  constexpr std::size_t kPart = fused_part(sizeof(float));
+  alignas(64) float block[FusedSums::kPlaces * kPart];
+  for (std::size_t place = 0; place < FusedSums::kPlaces; ++place) {
+    reduction::halves_to_floats(from + place * distance * size_of(type), kPart, type, block + place * kPart);
+  }
+  return add_fused_block(block, kPart, sums, least, greatest);
 }
 
 }  // namespace samesum::statistics

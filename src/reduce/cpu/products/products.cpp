@@ -240,6 +240,11 @@ void add_products_to_bins(const double* a, const double* b, std::size_t count, P
   a == b ? add_to_bins<double, true>(a, b, count, partial) : add_to_bins<double, false>(a, b, count, partial);
 }
 
+void add_sum_of_products(Int128 sum, std::uint64_t count, PartialProducts& partial) noexcept {
+  partial.total.add_counts(count, 0, 0, 0, false);
+  add_wide(partial.total, sum, ProductAccumulator::kUnit);
+}
+
 void add_products(const std::byte* a, const std::byte* b, std::uint64_t count, DType type, PartialProducts& partial) {
   partial.total.add_counts(count, 0, 0, 0, true);
   core::visit(type, [&](auto element) {

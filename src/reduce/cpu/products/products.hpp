@@ -90,6 +90,9 @@ inline constexpr std::size_t kProductBlock = 1024;
 void add_products_simd(const float* a, const float* b, std::size_t count, PartialProducts& partial);
 void add_products_simd(const double* a, const double* b, std::size_t count, PartialProducts& partial);
 
+/// Adds the sum of `count` products of integers.
+void add_sum_of_products(Int128 sum, std::uint64_t count, PartialProducts& partial) noexcept;
+
 /// A sum of products of integers: low + high · 2^half_bits.
 struct IntegerProducts {
   Int128 low = 0, high = 0;
@@ -108,7 +111,7 @@ struct FusedSums {
   };
 
   Windows narrow, wide;        ///< the second has a sum more for both, and takes what the first does not hold
-  ProductWindow::Tries plain;  ///< plain sums of blocks, which then go to the first
+  ProductWindow::Tries plain;  ///< of 16-bit floats: plain sums of blocks, which then go to the first
   std::uint64_t elements = 0;
   Accumulator sum;
   ProductAccumulator squares;
@@ -133,10 +136,23 @@ struct FusedSums {
 /// How many elements of 4 or 8 bytes a block has in each place.
 constexpr std::size_t fused_part(std::size_t bytes) { return (bytes == 4 ? kProductBlock : kProductBlock / 2) / FusedSums::kPlaces; }
 /// Adds a block, the parts of which lie `distance` elements apart, if that is exact and some of its elements are not zero. Then `least` and
-/// `greatest` are its extremes; a zero may be less than the least by its sign, and greater than the greatest. `few_bits`: floats have no
-/// more bits than 16-bit floats, of which plain sums of squares often are exact.
-bool add_fused_block(const float* from, std::size_t distance, bool few_bits, FusedSums& sums, float& least, float& greatest);
+/// `greatest` are its extremes; a zero may be less than the least by its sign, and greater than the greatest.
+bool add_fused_block(const float* from, std::size_t distance, FusedSums& sums, float& least, float& greatest);
 bool add_fused_block(const double* from, std::size_t distance, FusedSums& sums, double& least, double& greatest);
+/// The same of float16 or bfloat16, as many as a block has floats, at any alignment.
+bool add_fused_halves(const std::byte* from, std::size_t distance, DType type, FusedSums& sums, float& least, float& greatest);
+
+/// The sum, the sum of squares and the extremes of a block of integers of 8 or 16 bits, in one loop.
+struct FusedIntegers {
+  static constexpr std::size_t kPlaces = 4, kPart = 4096;  ///< bytes in each place; memory gives more to a processor that reads in several
+
+  std::int64_t sum = 0, squares = 0;
+  std::int64_t least = 0, greatest = 0;
+  std::uint64_t zeros = 0;  ///< if they are wanted
+};
+
+/// Of kPart bytes in each of kPlaces places, one every `distance` bytes, at any alignment.
+FusedIntegers add_fused_integers(const std::byte* from, std::size_t distance, DType type, bool zeros);
 
 /// The sum, and the sum of squares, of which the least parts are rounded away.
 struct EnclosedSums {
