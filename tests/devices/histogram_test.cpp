@@ -233,13 +233,21 @@ TEST(Histogram, LargeDataAreRightWithAnyNumberOfThreads) {
           << name_of(type) << ", threads " << threads;
     }
   }
-  // Few values, many values, runs: each counting method for bytes.
-  std::vector<std::uint8_t> bytes(3'000'001);
+  // Many values, few, two, whose pairs' counters wrap around, and runs: each counting method for bytes.
+  std::vector<std::uint8_t> bytes(4'000'001);
   for (std::size_t i = 0; i < bytes.size(); ++i) {
-    bytes[i] = static_cast<std::uint8_t>(i < 1'000'000 ? random.bits(8) : i < 2'000'000 ? 'a' + random.below(5) : i / 1000);
+    bytes[i] = static_cast<std::uint8_t>(i < 1'000'000   ? random.bits(8)
+                                         : i < 2'000'000 ? 'a' + random.below(5)
+                                         : i < 3'000'000 ? 'a' + random.below(2)
+                                                         : i / 1000);
   }
   const Bins bins = Bins::each_value(DType::uint8);
-  EXPECT_EQ(histogram(std::span<const std::uint8_t>(bytes), bins), Histogram(bins, reference(std::span<const std::uint8_t>(bytes), bins)));
+  const Histogram right(bins, reference(std::span<const std::uint8_t>(bytes), bins));
+  for (const simd::Level level : test::simd_levels()) {
+    simd::restrict_to(level);
+    EXPECT_EQ(histogram(std::span<const std::uint8_t>(bytes), bins), right) << static_cast<int>(level);
+  }
+  simd::restrict_to(simd::detect());
 }
 
 // Elements with gaps, backwards, or overlapping.

@@ -94,9 +94,17 @@ class ByteCounter {
     for (std::size_t value = 0; value < 256; ++value) {
       for (const auto& copy : tables_->single) totals[value] += copy[value];
     }
-    for (std::size_t pair = 0; pair < tables_->pairs.size(); ++pair) {
-      totals[pair & 255] += tables_->pairs[pair];
-      totals[pair >> 8] += tables_->pairs[pair];
+    if (tables_->pairs != nullptr) {
+      std::uint32_t low[256] = {};
+      for (std::size_t high = 0; high < 256; ++high) {
+        std::uint32_t sum = 0;
+        for (std::size_t i = 0; i < 256; ++i) {
+          low[i] += tables_->pairs->counts[256 * high + i];
+          sum += tables_->pairs->counts[256 * high + i];
+        }
+        totals[high] += sum;
+      }
+      for (std::size_t value = 0; value < 256; ++value) totals[value] += low[value];
     }
     *tables_ = {};
   }

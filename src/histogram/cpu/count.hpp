@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 namespace samesum::binning {
@@ -16,7 +17,8 @@ namespace samesum::binning {
 std::vector<std::uint64_t> count_on_cpu(View data, const Plan& plan, std::uint32_t threads, std::uint32_t* used = nullptr);
 
 /// The same of a formula's values, which are computed block by block. Its counts by value are folded already.
-std::vector<std::uint64_t> count_on_cpu(statistics::HostTerms& terms, const Plan& plan, std::uint32_t threads, std::uint32_t* used = nullptr);
+std::vector<std::uint64_t> count_on_cpu(statistics::HostTerms& terms, const Plan& plan, std::uint32_t threads,
+                                        std::uint32_t* used = nullptr);
 
 /// The byte counts of `channels` interleaved channels: 256 for each.
 std::vector<std::uint64_t> count_bytes_on_cpu(View data, std::uint32_t channels, std::uint32_t threads, std::uint32_t* used = nullptr);
@@ -27,12 +29,15 @@ void count_plainly(View data, double low, double high, std::uint32_t bins, std::
 
 // --- loops for one thread (loops.cpp)
 
-/// 256 counters in several copies, so that successive equal bytes do not depend on each other; with counters of byte pairs for data with
-/// few values.
+/// 256 counters in several copies, so that successive equal bytes do not depend on each other; with counters of byte pairs for data of
+/// which few pairs are frequent. Those that wrap around add 2^16 to both bytes' first copies.
 struct ByteTables {
-  static constexpr std::size_t kCopies = 8;
+  static constexpr std::size_t kCopies = 16;
   std::uint32_t single[kCopies][256] = {};
-  std::vector<std::uint32_t> pairs;  ///< 65536, allocated on first use
+  struct Pairs {
+    std::uint16_t counts[65536] = {};
+  };
+  std::unique_ptr<Pairs> pairs;  ///< made on first use
 };
 /// At most 2^31 bytes may be added before the tables are emptied.
 void add_bytes(const std::uint8_t* from, std::size_t count, ByteTables& tables);

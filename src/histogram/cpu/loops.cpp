@@ -10,8 +10,10 @@
 
 #include <hwy/highway.h>
 
+#include <bitset>
 #include <cmath>
 #include <cstring>
+#include <memory>
 #include <utility>
 
 HWY_BEFORE_NAMESPACE();
@@ -49,46 +51,65 @@ HWY_INLINE bool all_equal(const std::uint8_t* from) {
 #endif
 }
 
-void add_singles(const std::uint8_t* from, std::size_t count, ByteTables& tables) {
-  auto& table = tables.single;
-  std::size_t i = 0;
-  for (; i + kRun <= count; i += kRun) {
-    if (all_equal(from + i)) {
-      table[0][from[i]] += kRun;
-      continue;
-    }
-    for (std::size_t k = 0; k < kRun; k += 8) {
-      const std::uint64_t word = load_word(from + i + k);
-      ++table[0][word & 255];
-      ++table[1][word >> 8 & 255];
-      ++table[2][word >> 16 & 255];
-      ++table[3][word >> 24 & 255];
-      ++table[4][word >> 32 & 255];
-      ++table[5][word >> 40 & 255];
-      ++table[6][word >> 48 & 255];
-      ++table[7][word >> 56];
+// Takes runs from several places in turns: memory gives more to a processor that reads in several. `add` takes 16 bytes of runs that are
+// not all equal; returns how many bytes that leaves.
+template <class Add>
+HWY_INLINE std::size_t add_runs(const std::uint8_t* from, std::size_t count, ByteTables& tables, const Add& add) {
+  constexpr std::size_t kPlaces = 4, kPrefetchBytes = 1024;
+  const std::size_t distance = count / (kPlaces * kRun) * kRun;
+  for (std::size_t i = 0; i < distance; i += kRun) {
+    for (std::size_t place = 0; place < kPlaces; ++place) {
+      const std::uint8_t* const run = from + place * distance + i;
+      __builtin_prefetch(run + kPrefetchBytes);
+      if (all_equal(run)) {
+        tables.single[0][run[0]] += kRun;
+      } else {
+        for (std::size_t k = 0; k < kRun; k += 16) add(run + k);
+      }
     }
   }
-  for (; i < count; ++i) ++table[0][from[i]];
+  return count - kPlaces * distance;
+}
+
+void add_singles(const std::uint8_t* from, std::size_t count, ByteTables& tables) {
+  auto& table = tables.single;
+  const std::size_t left = add_runs(from, count, tables, [&](const std::uint8_t* bytes) HWY_ATTR {
+    static_assert(ByteTables::kCopies == 16);
+    for (std::size_t half = 0; half < 16; half += 8) {
+      const std::uint64_t word = load_word(bytes + half);
+      ++table[half][word & 255];
+      ++table[half + 1][word >> 8 & 255];
+      ++table[half + 2][word >> 16 & 255];
+      ++table[half + 3][word >> 24 & 255];
+      ++table[half + 4][word >> 32 & 255];
+      ++table[half + 5][word >> 40 & 255];
+      ++table[half + 6][word >> 48 & 255];
+      ++table[half + 7][word >> 56];
+    }
+  });
+  for (std::size_t i = count - left; i < count; ++i) ++table[0][from[i]];
+}
+
+// Loads of two bytes are faster here than shifts of a word.
+HWY_INLINE std::size_t load_pair(const std::uint8_t* from) {
+  std::uint16_t pair;
+  std::memcpy(&pair, from, sizeof pair);
+  return pair;
 }
 
 void add_pairs(const std::uint8_t* from, std::size_t count, ByteTables& tables) {
-  std::uint32_t* table = tables.pairs.data();
-  std::size_t i = 0;
-  for (; i + kRun <= count; i += kRun) {
-    if (all_equal(from + i)) {
-      tables.single[0][from[i]] += kRun;
-      continue;
+  auto& table = tables.pairs->counts;
+  const std::size_t left = add_runs(from, count, tables, [&](const std::uint8_t* bytes) HWY_ATTR {
+    for (std::size_t k = 0; k < 16; k += 2) {
+      const std::size_t pair = load_pair(bytes + k);
+      // Compilers make a load, an addition and a store of this, all with an index. On some processors an addition to memory, or an address
+      // in one register, takes half as long again: they take such a load for one of what was stored last by the same register.
+      if (HWY_LIKELY(!__builtin_add_overflow(table[pair], 1, &table[pair]))) continue;
+      tables.single[0][pair & 255] += 65536;
+      tables.single[0][pair >> 8] += 65536;
     }
-    for (std::size_t k = 0; k < kRun; k += 8) {
-      const std::uint64_t word = load_word(from + i + k);
-      ++table[word & 65535];
-      ++table[word >> 16 & 65535];
-      ++table[word >> 32 & 65535];
-      ++table[word >> 48];
-    }
-  }
-  for (; i < count; ++i) ++tables.single[0][from[i]];
+  });
+  for (std::size_t i = count - left; i < count; ++i) ++tables.single[0][from[i]];
 }
 
 template <class T>
@@ -259,20 +280,19 @@ SIMD_EXPORT(add_even_floats);
 SIMD_EXPORT(even_float_slots);
 
 void add_bytes(const std::uint8_t* from, std::size_t count, ByteTables& tables) {
-  // Text and similar data have few distinct pairs of bytes: their counters stay in the first-level cache, and one addition counts two
-  // bytes.
-  constexpr std::size_t kSample = 2048;
+  // Where few of the counters of pairs of bytes are needed, these stay in the first-level cache, and one addition counts two bytes: of
+  // text, of images, of labels.
+  constexpr std::size_t kSample = 2048, kParts = 8;
   constexpr std::size_t kWorthwhile = std::size_t{1} << 18;
+  constexpr std::size_t kLine = 64 / sizeof ByteTables::Pairs::counts[0], kMostLines = 640;
   if (count >= kWorthwhile) {
-    std::vector<bool> seen(65536);
-    std::size_t different = 0;
-    for (std::size_t i = 0; i < kSample; ++i) {
-      const std::size_t pair = from[2 * i] | from[2 * i + 1] << 8;
-      different += !seen[pair];
-      seen[pair] = true;
+    std::bitset<65536 / kLine> lines;
+    for (std::size_t part = 0; part < kParts; ++part) {
+      const std::uint8_t* const sample = from + part * (count / kParts);
+      for (std::size_t i = 0; i < 2 * kSample / kParts; i += 2) lines.set((sample[i] | sample[i + 1] << 8) / kLine);
     }
-    if (different <= kSample / 2) {
-      if (tables.pairs.empty()) tables.pairs.resize(65536);
+    if (lines.count() <= kMostLines) {
+      if (tables.pairs == nullptr) tables.pairs = std::make_unique<ByteTables::Pairs>();
       return SIMD_CALL(add_pairs)(from, count, tables);
     }
   }
