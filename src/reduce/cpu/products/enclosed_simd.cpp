@@ -73,32 +73,47 @@ bool find_windows(const T* from, std::size_t distance, EnclosedSums& sums) {
   return true;
 }
 
+// Where operations can be quiet, the flag tells whether four floats of a lane add up to a double, which is cheaper to split.
+template <class T, bool kSum>
+constexpr bool kMayAddFours = (HWY_TARGET == HWY_AVX3) && kSum && sizeof(T) == sizeof(float);
+
 // kScales: what scaling makes denormal is rounded to zero, which is far less than the last sums' spacing.
-template <class T, bool kSum, bool kScales>
+template <class T, bool kSum, bool kScales, bool kFours>
 bool add_in_windows(const T* from, std::size_t distance, EnclosedSums& sums) {
   struct Exactly {};
-  [[maybe_unused]] const std::conditional_t<kScales, core::AnyDenormals, Exactly> mode;
+  [[maybe_unused]] const std::conditional_t<kScales, core::AnyDenormals, std::conditional_t<kFours, core::RoundingWatch, Exactly> > mode;
   const hn::Rebind<T, D> numbers;
-  Sums<2, kTurns<kSum> > squares(sums.squares_window);
-  Sums<2, kTurns<kSum> > sum(sums.sum_window);
+  constexpr bool kRounds = kMayAddFours<T, kSum>;
+  Sums<2, kTurns<kSum>, kRounds> squares(sums.squares_window);
+  Sums<2, kTurns<kSum>, kRounds> sum(sums.sum_window);
+  [[maybe_unused]] V pair = hn::Zero(D());
   for (std::size_t i = 0; i < kPart; i += 2 * kLanes) {
-    loops::unrolled<kPlaces>([&](auto place) HWY_ATTR {
+    loops::unrolled<kPlaces>([&](auto place) SAMESUM_INLINE_LAMBDA {
       const T* const at = from + place * distance + i;
       __builtin_prefetch(bytes(at) + kPrefetchBytes);
       if constexpr (2 * kLanes * sizeof(T) > loops::kCacheLine) __builtin_prefetch(bytes(at) + kPrefetchBytes + loops::kCacheLine);
-      loops::unrolled<2>([&](auto n) HWY_ATTR {
+      V x[2];
+      loops::unrolled<2>([&](auto n) SAMESUM_INLINE_LAMBDA {
         constexpr std::size_t kTurn = (2 * place + n) % kTurns<kSum>;
         const auto element = hn::LoadU(numbers, at + n * kLanes);
-        V x;
         if constexpr (sizeof(T) == sizeof(float)) {
-          x = hn::PromoteTo(D(), element);
+          x[n] = hn::PromoteTo(D(), element);
         } else {
-          x = kScales ? hn::Mul(element, hn::Set(D(), kScale)) : element;
+          x[n] = kScales ? hn::Mul(element, hn::Set(D(), kScale)) : element;
         }
-        squares.template add_product<kTurn>(x, x);
-        if constexpr (kSum) sum.template add<0, 1, kTurn>(x);
+        squares.template add_product<kTurn>(x[n], x[n]);
+        if constexpr (kSum && !kFours) sum.template add<0, 1, kTurn>(x[n]);
       });
+      if constexpr (kFours) {
+        const V other = pair;
+        pair = hn::Add(x[0], x[1]);
+        if constexpr (place % 2 == 1) sum.template add<0, 1, place / 2>(hn::Add(other, pair));
+      }
     });
+  }
+  if constexpr (kFours) {
+    sum.compute_now();
+    if (mode.rounded()) return false;
   }
   const V end = hn::Set(D(), 4.0 / 3 * sums.squares_window.anchors[0]);  // an anchor is 1.5 times its binade's beginning
   if (!hn::AllTrue(D(), squares.below(end))) return false;
@@ -114,9 +129,15 @@ bool add_enclosed(const T* from, std::size_t distance, EnclosedSums& sums) {
       sums.squares_window, [&] { sums.flush(); },
       [&](ProductWindow&) {
         if constexpr (sizeof(T) == sizeof(double)) {
-          if (sums.scales) return add_in_windows<T, kSum, true>(from, distance, sums);
+          if (sums.scales) return add_in_windows<T, kSum, true, false>(from, distance, sums);
         }
-        return add_in_windows<T, kSum, false>(from, distance, sums);
+        if constexpr (kMayAddFours<T, kSum>) {
+          if (core::RoundingWatch::works() && sums.fours.now() &&
+              sums.fours.done(add_in_windows<T, kSum, false, true>(from, distance, sums))) {
+            return true;
+          }
+        }
+        return add_in_windows<T, kSum, false, false>(from, distance, sums);
       },
       [&](ProductWindow&) { return find_windows<T, kSum>(from, distance, sums); });
 }

@@ -162,8 +162,9 @@ HWY_INLINE V multiply_quietly(V a, V b) { return hn::Mul(a, b); }
 HWY_INLINE V multiply_add_quietly(V a, V b, V c) { return hn::MulAdd(a, b, c); }
 #endif
 
-// Each sum is several, which take numbers in turns. With quiet operations only what the last sum takes may raise the flag.
-template <int kSlices, std::size_t kTurns = kChains>
+// Each sum is several, which take numbers in turns. With quiet operations only what the last sum takes may raise the flag, and with
+// kRounds that does not either.
+template <int kSlices, std::size_t kTurns = kChains, bool kRounds = false>
 class Sums {
  public:
   explicit HWY_INLINE Sums(const ProductWindow& window) {
@@ -181,7 +182,8 @@ class Sums {
       part = loops::minus(part, hn::Sub(sum, running));
       running = sum;
     });
-    sums_[kLast][kChain] = loops::plus(sums_[kLast][kChain], part);
+    V& last = sums_[kLast][kChain];
+    last = kRounds ? add_quietly(last, part) : loops::plus(last, part);
   }
   // An exact product; it does not matter whether it is fused with the additions.
   template <std::size_t kChain>

@@ -159,8 +159,9 @@ struct EnclosedSums {
   static constexpr std::size_t kPlaces = 4, kPart = kProductBlock;  ///< memory gives more to a processor that reads in several
 
   ProductWindow squares_window;
-  ProductWindow sum_window;  ///< its anchors and sums alone
-  bool scales = false;       ///< in the windows elements are so much less that squares of all doubles are doubles
+  ProductWindow sum_window;    ///< its anchors and sums alone
+  ProductWindow::Tries fours;  ///< of floats: sums of four of them, which then go to the second
+  bool scales = false;         ///< in the windows elements are so much less that squares of all doubles are doubles
   std::uint64_t elements = 0;
   Accumulator sum;
   ProductAccumulator squares;
