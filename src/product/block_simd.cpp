@@ -6,8 +6,9 @@
 #define HWY_TARGET_INCLUDE "product/block_simd.cpp"
 #include <hwy/foreach_target.h>  // must come before highway.h
 
+#include "core/half.hpp"
 #include "product/product.hpp"
-#include "reduce/cpu/halves.hpp"
+#include "reduce/cpu/halves-inl.hpp"
 #include "reduce/cpu/sum_cpu_block-inl.hpp"
 
 #include <hwy/highway.h>
@@ -22,6 +23,13 @@ namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 namespace loops = reduction::HWY_NAMESPACE;
 
+template <class T>
+T one_if_nan(T value) {
+  return value != value ? T{1} : value;
+}
+
+#if HWY_TARGET == HWY_SCALAR
+
 // Reduces the tree level by level, in place.
 template <class T>
 T tree_of(T* leaves, std::size_t count) {
@@ -31,20 +39,14 @@ T tree_of(T* leaves, std::size_t count) {
   return leaves[0];
 }
 
-template <class T>
-T one_if_nan(T value) {
-  return value != value ? T{1} : value;
-}
-
-#if HWY_TARGET == HWY_SCALAR
-
-template <class T>
+template <class Element, class T>
 void reduce_blocks(const std::byte* from, bool skip, std::size_t blocks, T* products) {
   for (std::size_t i = 0; i < blocks; ++i) {
     T leaves[kBlock];
-    std::memcpy(leaves, from + i * sizeof leaves, sizeof leaves);
-    if (skip) {
-      for (T& leaf : leaves) leaf = one_if_nan(leaf);
+    for (std::size_t n = 0; n < kBlock; ++n) {
+      Element leaf;
+      std::memcpy(&leaf, from + (i * kBlock + n) * sizeof leaf, sizeof leaf);
+      leaves[n] = skip ? one_if_nan(static_cast<T>(leaf)) : static_cast<T>(leaf);
     }
     products[i] = tree_of(leaves, kBlock);
   }
@@ -98,19 +100,27 @@ HWY_INLINE hn::Vec<D> within_blocks(D d, float, const Load& load, std::size_t i)
 
 constexpr std::size_t kPrefetchBytes = 2048;  // ahead in each place
 
+template <class D, class Element>
+HWY_INLINE hn::Vec<D> load_leaves(D d, Element type, const std::byte* from) {
+  if constexpr (sizeof(Element) == 2)
+    return loops::load_as_floats(type, from);
+  else
+    return loops::load(d, from);
+}
+
 // Three levels: reduces eight vectors of leaves to one, in each of several places, one every `distance` bytes; their results follow one
 // another.
-template <class T, bool kSkip, std::size_t kPlaces>
+template <class Element, class T, bool kSkip, std::size_t kPlaces>
 void three_levels(const std::byte* first, std::size_t distance, std::size_t count, T* to) {
   const hn::ScalableTag<T> d;
-  const hn::Repartition<std::uint8_t, decltype(d)> bytes;
   const std::size_t lanes = hn::Lanes(d);
   for (std::size_t i = 0; i < count; i += 8 * lanes) {
     loops::unrolled<kPlaces>([&](auto place) SAMESUM_INLINE_LAMBDA {
-      const std::byte* const from = first + place * distance + i * sizeof(T);
+      const std::byte* const from = first + place * distance + i * sizeof(Element);
       const auto load = [&](std::size_t n) SAMESUM_INLINE_LAMBDA {
-        __builtin_prefetch(from + n * sizeof(T) + kPrefetchBytes);
-        const auto leaves = hn::BitCast(d, hn::LoadU(bytes, reinterpret_cast<const std::uint8_t*>(from + n * sizeof(T))));
+        const std::byte* const at = from + n * sizeof(Element);
+        __builtin_prefetch(at + kPrefetchBytes);
+        const auto leaves = load_leaves(d, Element{}, at);
         return kSkip ? hn::IfThenElse(hn::IsNaN(leaves), hn::Set(d, T{1}), leaves) : leaves;
       };
       T* const result = to + (place * count + i) / 8;
@@ -129,42 +139,55 @@ void three_levels(const std::byte* first, std::size_t distance, std::size_t coun
   }
 }
 
+// Reduces trees that follow one another level by level, in place, from `count` leaves to `roots`; there are a vector's leaves or more.
+template <class T>
+HWY_INLINE void reduce_levels(T* leaves, std::size_t count, std::size_t roots) {
+  const hn::ScalableTag<T> d;
+  const std::size_t lanes = hn::Lanes(d);
+  for (; count > roots && count >= 2 * lanes; count /= 2) {
+    for (std::size_t i = 0; i < count / 2; i += lanes) {
+      hn::Store(pairs(d, hn::Load(d, leaves + 2 * i), hn::Load(d, leaves + 2 * i + lanes)), d, leaves + i);
+    }
+  }
+  auto last = hn::Load(d, leaves);
+  for (; count > roots; count /= 2) last = pairs(d, last, last);  // of which the lower half counts
+  hn::Store(last, d, leaves);
+}
+
 // Reduces a block in each of several places.
-template <class T, bool kSkip, std::size_t kPlaces>
+template <class Element, bool kSkip, std::size_t kPlaces, class T>
 void reduce_in_places(const std::byte* from, std::size_t distance, T* products, std::size_t apart) {
   static_assert(kBlock % (64 * hn::MaxLanes(hn::ScalableTag<T>())) == 0);
   alignas(64) T first[kPlaces * kBlock / 8], second[kPlaces * kBlock / 64];
-  three_levels<T, kSkip, kPlaces>(from, distance, kBlock, first);
-  three_levels<T, false, 1>(reinterpret_cast<const std::byte*>(first), 0, kPlaces * kBlock / 8, second);
-  for (std::size_t place = 0; place < kPlaces; ++place) products[place * apart] = tree_of(second + place * kBlock / 64, kBlock / 64);
+  three_levels<Element, T, kSkip, kPlaces>(from, distance, kBlock, first);
+  three_levels<T, T, false, 1>(reinterpret_cast<const std::byte*>(first), 0, kPlaces * kBlock / 8, second);
+  reduce_levels(second, kPlaces * kBlock / 64, kPlaces);
+  for (std::size_t place = 0; place < kPlaces; ++place) products[place * apart] = second[place];
 }
 
-template <class T, bool kSkip>
+template <class Element, bool kSkip, class T>
 void reduce_blocks_of(const std::byte* from, std::size_t blocks, T* products) {
-  constexpr std::size_t kPlaces = loops::kPieces, kBytes = kBlock * sizeof(T);
+  constexpr std::size_t kPlaces = loops::kPieces, kBytes = kBlock * sizeof(Element);
   const std::size_t apart = blocks / kPlaces;
-  for (std::size_t i = 0; i < apart; ++i) reduce_in_places<T, kSkip, kPlaces>(from + i * kBytes, apart * kBytes, products + i, apart);
-  for (std::size_t i = kPlaces * apart; i < blocks; ++i) reduce_in_places<T, kSkip, 1>(from + i * kBytes, 0, products + i, 0);
+  for (std::size_t i = 0; i < apart; ++i) reduce_in_places<Element, kSkip, kPlaces>(from + i * kBytes, apart * kBytes, products + i, apart);
+  for (std::size_t i = kPlaces * apart; i < blocks; ++i) reduce_in_places<Element, kSkip, 1>(from + i * kBytes, 0, products + i, 0);
 }
 
-template <class T>
+template <class Element, class T>
 void reduce_blocks(const std::byte* from, bool skip, std::size_t blocks, T* products) {
-  skip ? reduce_blocks_of<T, true>(from, blocks, products) : reduce_blocks_of<T, false>(from, blocks, products);
+  skip ? reduce_blocks_of<Element, true>(from, blocks, products) : reduce_blocks_of<Element, false>(from, blocks, products);
 }
 
 #endif
 
 void float_blocks(const std::byte* elements, DType type, bool skip, std::size_t blocks, float* products) {
-  if (type == DType::float32) return reduce_blocks(elements, skip, blocks, products);
-  for (std::size_t i = 0; i < blocks; ++i) {
-    alignas(64) float leaves[kBlock];
-    reduction::halves_to_floats(elements + i * kBlock * size_of(type), kBlock, type, leaves);
-    reduce_blocks(reinterpret_cast<const std::byte*>(leaves), skip, 1, products + i);
-  }
+  if (type == DType::float16) return reduce_blocks<core::Float16>(elements, skip, blocks, products);
+  if (type == DType::bfloat16) return reduce_blocks<core::BFloat16>(elements, skip, blocks, products);
+  reduce_blocks<float>(elements, skip, blocks, products);
 }
 
 void double_blocks(const std::byte* elements, bool skip, std::size_t blocks, double* products) {
-  reduce_blocks(elements, skip, blocks, products);
+  reduce_blocks<double>(elements, skip, blocks, products);
 }
 
 }  // namespace HWY_NAMESPACE

@@ -4,6 +4,7 @@
 #include <samesum/error.hpp>
 #include <samesum/reduce.hpp>
 
+#include "core/half.hpp"
 #include "core/visit.hpp"
 #include "selftest/cases.hpp"
 #include "support/devices.hpp"
@@ -127,6 +128,18 @@ TEST(Product, IsTheTreesWithEveryInstructionSet) {
     SCOPED_TRACE("level " + std::to_string(static_cast<int>(level)));
     check_sizes<float>({1024, 5000});
     check_sizes<double>({1024, 5000});
+    for (const DType type : {DType::float16, DType::bfloat16}) {
+      std::vector<std::uint16_t> halves;
+      for (const float x : near_one<float>(5000)) {
+        halves.push_back(type == DType::float16 ? core::Float16::truncate(x).bits : core::BFloat16::truncate(x).bits);
+      }
+      halves[123] = 0x7fff;  // a NaN of both
+      const Array data(halves.data(), halves.size(), type);
+      for (const NanPolicy nan : {NanPolicy::skip, NanPolicy::propagate}) {
+        const Value found = product(data, {.nan = nan, .device = Device::open("cpu")});
+        EXPECT_EQ(bits(found.as_double()), expected_bits(leaves_of<float>(data, nan == NanPolicy::skip)));
+      }
+    }
     if (HasFatalFailure()) break;
   }
   simd::restrict_to(best);
