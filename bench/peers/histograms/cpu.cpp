@@ -1,4 +1,4 @@
-// Histograms on the CPU: samesum with two threads beside a plain loop of one thread, OpenCV and numpy, on the same data in one run.
+// Histograms on the CPU: samesum with one and two threads beside a plain loop of one thread, OpenCV and numpy, on the same data in one run.
 #include "histogram/cpu/count.hpp"
 #include "histogram/plan.hpp"
 #include "ladder/timing.hpp"
@@ -12,6 +12,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <string>
 #include <vector>
 
 namespace {
@@ -19,8 +20,6 @@ namespace {
 using samesum::Array;
 using samesum::DType;
 using Counts = std::vector<std::uint64_t>;
-
-constexpr std::uint32_t kThreads = 2;
 
 template <class Count>
 Counts show(const char* name, const char* data, std::uint64_t size, const Count& count) {
@@ -57,7 +56,8 @@ bool compare(Array data, const char* kind, const samesum::Bins& bins) {
     samesum::binning::count_plainly(data, bins.low(), bins.high(), static_cast<std::uint32_t>(bins.count()), counts.data());
     return counts;
   });
-  const Counts slots = show("samesum, 2 threads", kind, data.size(), [&] { return samesum::binning::count_on_cpu(data, plan, kThreads); });
+  show("samesum, 1 thread", kind, data.size(), [&] { return samesum::binning::count_on_cpu(data, plan, 1); });
+  const Counts slots = show("samesum, 2 threads", kind, data.size(), [&] { return samesum::binning::count_on_cpu(data, plan, 2); });
   show_python(data, kind);
   return std::equal(plain.begin(), plain.end(), slots.begin() + 1);
 }
@@ -67,9 +67,9 @@ bool compare(Array data, const char* kind, const samesum::Bins& bins) {
 int main(int count, char** arguments) {
   const std::uint64_t size = std::uint64_t{1} << (count > 1 ? std::atoi(arguments[1]) : 28);
   bool same = true;
-  for (const char* kind : {"uniform", "text", "equal"}) {
+  for (const std::string& kind : samesum::bench::histogram_data_kinds()) {
     const std::vector<std::uint8_t> bytes = samesum::bench::histogram_data(kind, size);
-    same = compare(Array(bytes.data(), size, DType::uint8), kind, samesum::Bins::each_value(DType::uint8)) && same;
+    same = compare(Array(bytes.data(), size, DType::uint8), kind.c_str(), samesum::Bins::each_value(DType::uint8)) && same;
   }
   const std::vector<std::uint8_t> random = samesum::bench::histogram_data("uniform", size);
   std::vector<float> floats(size / 4);

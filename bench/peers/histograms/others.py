@@ -33,4 +33,6 @@ if cv2 is None:
     print("OpenCV: not installed (python3-opencv, or opencv-python-headless in a virtual environment)")
 else:
     image = data.reshape(4096, -1)
-    show(f"OpenCV {cv2.__version__}, {cv2.getNumThreads()} threads", lambda: cv2.calcHist([image], [0], None, [256], [0, high]))
+    for threads in (1, 2):
+        cv2.setNumThreads(threads)
+        show(f"OpenCV {cv2.__version__}, {threads} thread" + "s" * (threads - 1), lambda: cv2.calcHist([image], [0], None, [256], [0, high]))
