@@ -139,6 +139,24 @@ class Moments {
     }
   }
 
+  /// Numbers of two magnitudes whose lowest bits are set, so many exponents apart: those which a window just holds, and those which it does
+  /// not.
+  void check_spans() {
+    const hard::Format format = hard::format_of(kernel_.type);
+    hard::Random random(5);
+    for (int apart = kernel_.thorough ? 0 : 2; apart < 70; apart += kernel_.thorough ? 1 : 3) {
+      std::vector<std::uint64_t> patterns(1600);
+      for (std::size_t i = 0; i < patterns.size(); ++i) {
+        const std::uint64_t mantissa = std::uint64_t{1} << format.fraction_bits | random.bits(format.fraction_bits) | 1;
+        const int exponent = 10 - static_cast<int>(format.fraction_bits) - (i % 3 == 0 ? apart : 0);
+        patterns[i] = format.encode(mantissa, exponent) | (random.bits(1) != 0 ? format.sign() : 0);
+      }
+      const hard::Data data(patterns, kernel_.type);
+      check(data.view(), 1, std::to_string(apart) + " exponents apart");
+      if (testing::Test::HasFatalFailure()) return;
+    }
+  }
+
   /// Neighbouring numbers of both signs, which fall up to two thirds and rise from there, or the reverse: each is an extreme, and float64
   /// differ in their lower halves alone.
   void check_neighbours() {
@@ -255,6 +273,7 @@ TEST_P(MomentsOf, HardCasesAreRight) { Moments(GetParam()).check_hard_cases(); }
 TEST_P(MomentsOf, AnyWindowsAreRight) {
   if (is_integer(GetParam().type)) return;
   Moments(GetParam()).check_windows();
+  Moments(GetParam()).check_spans();
   Moments(GetParam()).check_closed_windows();
   Moments(GetParam()).check_neighbours();
 }

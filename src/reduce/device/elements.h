@@ -117,18 +117,10 @@ FN uint ordered_halves(uint x) { return x ^ (signs2_s16(x) | 0x80008000u); }
 FN uint magnitudes_of(uint x) { return x & 0x7fff7fffu; }
 FN uint greater_half(uint x) { return max_u32(x & 0xffffu, x >> 16); }
 FN uint lesser_half(uint x) { return min_u32(x & 0xffffu, x >> 16); }
-FN uint greatest_magnitude_of(uint4 v) {
-  return greater_half(max2_u16(max2_u16(magnitudes_of(v.x), magnitudes_of(v.y)), max2_u16(magnitudes_of(v.z), magnitudes_of(v.w))));
-}
 // Magnitudes less one, in halves whose highest bit is set, but of a zero 2^15 - 1: as signed numbers in the order of the magnitudes, zeros highest.
 FN uint4 less_one_of(uint4 v) {
   return make_uint4(magnitudes_of(v.x) + 0x7fff7fffu, magnitudes_of(v.y) + 0x7fff7fffu, magnitudes_of(v.z) + 0x7fff7fffu,
                     magnitudes_of(v.w) + 0x7fff7fffu);
-}
-// Of them the least magnitude less one; 2^16 - 1 if all are zero.
-FN uint least_of(uint4 less_one) {
-  const uint least = min2_s16(min2_s16(less_one.x, less_one.y), min2_s16(less_one.z, less_one.w)) ^ 0x80008000u;
-  return lesser_half(least);
 }
 FN uint nonzeros_of(uint4 less_one) {
   const uint highest = 0x80008000u;

@@ -31,6 +31,9 @@
 #define LEAST_TOP 600          // from where on no product's lowest bit, nor a sum's spacing, is denormal
 #define MOST_TOP 1528          // up to where no sum of products overflows
 #define ELEMENTS_A_WINDOW 128  // two numbers of each product go into one sum
+#if PRODUCTS && !DOT
+#define NARROW_SPAN 12  // (3 NEXT_BELOW - 107) / 2: by three sums of squares
+#endif
 #else
 #define SUMS (BITS == 32 ? 2 : 1)
 #define PRODUCT_SUMS (BITS == 32 ? 3 : 2)
@@ -109,16 +112,51 @@ FN uint size_class(WORD x) { return ((uint)(x >> 32) & 0x7fffffffu) | min_u32((u
 FN uint size_class(WORD x) { return magnitude_of(x); }
 #endif
 
+// Size classes less one of the elements of some loads: that of a zero is the greatest unsigned and the lowest signed number.
+#define CLASS_OF_ZERO (BITS == 16 ? 0xffffu : ~0u)
+typedef struct {
+  uint least;  // CLASS_OF_ZERO if all are zeros
+  int greatest;
+  uint nonzeros;
+} CLASSES;
+FN CLASSES classes_of(const uint4* loads, const int count) {
+  CLASSES all;
+#if BITS == 16
+  uint least = 0x7fff7fffu, greatest = 0;
+  all.nonzeros = 0;
+#pragma unroll
+  for (int k = 0; k < count; ++k) {
+    const uint4 v = loads[k], less_one = less_one_of(v);
+    least = min2_s16(least, min2_s16(min2_s16(less_one.x, less_one.y), min2_s16(less_one.z, less_one.w)));
+    greatest = max2_u16(greatest, max2_u16(max2_u16(magnitudes_of(v.x), magnitudes_of(v.y)), max2_u16(magnitudes_of(v.z), magnitudes_of(v.w))));
+    all.nonzeros += nonzeros_of(less_one);
+  }
+  all.least = lesser_half(least ^ 0x80008000u);
+  all.greatest = (int)greater_half(greatest) - 1;
+#else
+  all.least = ~0u;
+  all.greatest = -1;
+  all.nonzeros = (uint)(count * ELEMENTS_PER_LOAD);
+#pragma unroll
+  for (int i = 0; i < count * ELEMENTS_PER_LOAD; ++i) {
+    const uint less_one = size_class(element_of(loads[i / ELEMENTS_PER_LOAD], i % ELEMENTS_PER_LOAD)) - 1;
+    all.least = min_u32(all.least, less_one);
+    all.greatest = (int)less_one > all.greatest ? (int)less_one : all.greatest;
+    all.nonzeros -= less_one >> 31;
+  }
+#endif
+  return all;
+}
+
 // Of classes less one.
 FN uint lies_above(int greatest, uint top) { return greatest >= (int)(((top + 1) << TOP_SHIFT) - 1); }
 
-// Whether all magnitudes except zeros lie in the upper `span` exponents of a window, by the least and the greatest of their classes less one: that
-// of a zero is the greatest unsigned and the lowest signed number.
-FN uint lie_within(uint least, int greatest, uint top, const uint span) {
+// Whether all magnitudes except zeros lie in the upper `span` exponents of a window.
+FN uint lie_within(CLASSES all, uint top, const uint span) {
 #if EXPONENT_BITS == 5
-  return top != CLOSED && !lies_above(greatest, top);
+  return top != CLOSED && !lies_above(all.greatest, top);
 #else
-  return least >= ((top - span) << TOP_SHIFT) - 1 && !lies_above(greatest, top);
+  return all.least >= ((top - span) << TOP_SHIFT) - 1 && !lies_above(all.greatest, top);
 #endif
 }
 
@@ -138,8 +176,14 @@ FN WINDOW add_to_window(WINDOW w, WORD x, WORD y, const uint narrow) {
   const double p0 = w.product0 + high;
   high -= p0 - w.product0;
   const double p1 = w.product1 + high;
-  high -= p1 - w.product1;
   const double q1 = p1 + low;
+  if (narrow) {
+    w.product2 += low - (q1 - p1);
+    w.product0 = p0;
+    w.product1 = q1;
+    return w;
+  }
+  high -= p1 - w.product1;
   low -= q1 - p1;
   const double p2 = w.product2 + high;
   const double q2 = p2 + low;
@@ -241,7 +285,12 @@ FN WINDOW empty_window(LOCAL uint* column, WINDOW w) {
 }
 
 // The top that is `above` the exponent of the greatest size class, less one.
-#define ABOVE_FIRST 3  // of a first guess, as greater numbers may come
+// Of a first guess, as greater numbers may come. Less where few exponents below the top are faster.
+#ifdef NARROW_SPAN
+#define ABOVE_FIRST 1
+#else
+#define ABOVE_FIRST 3
+#endif
 FN uint top_for(int greatest, int above) {
   const int top = ((greatest + 1) >> TOP_SHIFT) + above;
   return top > MOST_TOP ? MOST_TOP : top < LEAST_TOP ? LEAST_TOP : (uint)top;
@@ -273,11 +322,23 @@ FN WINDOW guess_window(const uint4* a_loads, const uint4* b_loads) {
 #endif
 }
 
+// Whether loads of all work-items of the sub-group lie in the window; if `narrow`, in its upper NARROW_SPAN exponents.
+FN uint holds(WINDOW w, CLASSES a, CLASSES b, const uint narrow) {
+#if EXPONENT_BITS == 5 && !DOT
+  return !narrow && !ANY_LANE(a.greatest >= (int)INFINITE - 1);
+#else
+#ifdef NARROW_SPAN
+  if (narrow) return is_open(w) && !ANY_LANE(!lie_within(a, w.a_top, NARROW_SPAN));
+#endif
+  return !narrow && is_in_use(w) && !ANY_LANE(!(lie_within(a, w.a_top, WINDOW_SPAN) && AND_OF_B(lie_within(b, w.b_top, WINDOW_SPAN))));
+#endif
+}
+
 // Records a load that the window missed: finite numbers, not all of them zero.
-FN WINDOW note_missed(WINDOW w, int a_greatest, int b_greatest) {
-  const uint counts = a_greatest < SPECIAL_CLASS && AND_OF_B(b_greatest < SPECIAL_CLASS);
-  w.a_missed = counts && a_greatest > w.a_missed ? a_greatest : w.a_missed;
-  if (DOT) w.b_missed = counts && b_greatest > w.b_missed ? b_greatest : w.b_missed;
+FN WINDOW note_missed(WINDOW w, CLASSES a, CLASSES b) {
+  const uint counts = a.greatest < SPECIAL_CLASS && AND_OF_B(b.greatest < SPECIAL_CLASS);
+  w.a_missed = counts && a.greatest > w.a_missed ? a.greatest : w.a_missed;
+  if (DOT) w.b_missed = counts && b.greatest > w.b_missed ? b.greatest : w.b_missed;
   return w;
 }
 

@@ -48,28 +48,61 @@ FN LIMITS share_extremes(EXTREMES_STATE* state) {
 #define min2_nan min2_nan_bf16
 #endif
 
-// Whether a load may have a new extreme, or has a NaN. `greatest`: the greatest magnitude of 16-bit floats, as bits.
-FN uint lies_outside(uint4 v, LIMITS limits, uint* greatest) {
+// The greatest and the least of some loads, as the limits' bits; NaN if any element is one.
+FN LIMITS bounds_of(const uint4* loads, const int count) {
+  LIMITS bounds;
+#pragma unroll
+  for (int k = 0; k < count; ++k) {
+    const uint4 v = loads[k];
 #if BITS == 16
-  const uint high = max2_nan(max2_nan(v.x, v.y), max2_nan(v.z, v.w)), low = min2_nan(min2_nan(v.x, v.y), min2_nan(v.z, v.w));
-  *greatest = greater_half(max2_u16(magnitudes_of(high), magnitudes_of(low)));
-  return (max2_nan(high, limits.top) ^ limits.top) | (min2_nan(low, limits.bottom) ^ limits.bottom);
-#elif BITS == 32
-  const uint high = max_nan_f32(max_nan_f32(v.x, v.y), max_nan_f32(v.z, v.w)), low = min_nan_f32(min_nan_f32(v.x, v.y), min_nan_f32(v.z, v.w));
-  return (max_nan_f32(high, limits.top) ^ limits.top) | (min_nan_f32(low, limits.bottom) ^ limits.bottom);
+    const uint high = max2_nan(max2_nan(v.x, v.y), max2_nan(v.z, v.w)), low = min2_nan(min2_nan(v.x, v.y), min2_nan(v.z, v.w));
+    bounds.top = k == 0 ? high : max2_nan(bounds.top, high);
+    bounds.bottom = k == 0 ? low : min2_nan(bounds.bottom, low);
 #else
-  const float high = as_float(max_nan_f32(v.y, v.w)), low = as_float(min_nan_f32(v.y, v.w));
-  return !(high < as_float(limits.top) && low > as_float(limits.bottom));
+#if BITS == 32
+    const uint high = max_nan_f32(max_nan_f32(v.x, v.y), max_nan_f32(v.z, v.w)), low = min_nan_f32(min_nan_f32(v.x, v.y), min_nan_f32(v.z, v.w));
+#else
+    const uint high = max_nan_f32(v.y, v.w), low = min_nan_f32(v.y, v.w);
+#endif
+    bounds.top = k == 0 ? high : max_nan_f32(bounds.top, high);
+    bounds.bottom = k == 0 ? low : min_nan_f32(bounds.bottom, low);
+#endif
+  }
+  return bounds;
+}
+
+// Whether loads with these bounds may have a new extreme, or have a NaN.
+FN uint lie_outside(LIMITS bounds, LIMITS limits) {
+#if BITS == 16
+  return (max2_nan(bounds.top, limits.top) ^ limits.top) | (min2_nan(bounds.bottom, limits.bottom) ^ limits.bottom);
+#elif BITS == 32
+  return (max_nan_f32(bounds.top, limits.top) ^ limits.top) | (min_nan_f32(bounds.bottom, limits.bottom) ^ limits.bottom);
+#else
+  return !(as_float(bounds.top) < as_float(limits.top) && as_float(bounds.bottom) > as_float(limits.bottom));
 #endif
 }
 
-// The same, exactly.
-FN uint has_extreme(uint4 v, EXTREMES_STATE state) {
+// The same, exactly, of the loads themselves.
+FN uint have_extreme(const uint4* loads, const int count, EXTREMES_STATE state) {
 #if BITS == 64
-  const KEY key0 = key_of(element_of(v, 0)), key1 = key_of(element_of(v, 1));
-  return key0 > state.max.key || key1 > state.max.key || reversed(key0) > state.min.key || reversed(key1) > state.min.key;
+  uint any = 0;
+#pragma unroll
+  for (int i = 0; i < count * ELEMENTS_PER_LOAD; ++i) {
+    const KEY key = key_of(element_of(loads[i / ELEMENTS_PER_LOAD], i % ELEMENTS_PER_LOAD));
+    any |= key > state.max.key || reversed(key) > state.min.key;
+  }
+  return any;
 #else
   return 1;
+#endif
+}
+
+// The greatest magnitude of loads with these bounds, as bits; of float64 the upper half of it.
+FN uint greatest_magnitude_within(LIMITS bounds) {
+#if BITS == 16
+  return greater_half(max2_u16(magnitudes_of(bounds.top), magnitudes_of(bounds.bottom)));
+#else
+  return max_u32(bounds.top & 0x7fffffffu, bounds.bottom & 0x7fffffffu);
 #endif
 }
 #endif

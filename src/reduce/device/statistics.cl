@@ -55,58 +55,90 @@ typedef struct {
   uint nonzeros;
 } STATE;
 
-// Searches `count` elements of a load for extremes, the first of which has this index. Returns the greatest magnitude of 16-bit floats, as bits.
+// Searches `count` elements of a load for extremes, the first of which has this index.
 #if EXTREMES
-FN uint search_load(uint4 v, uint index, int count, EXTREMES_STATE* state) {
+FN EXTREMES_STATE search_load(uint4 v, uint index, int count, EXTREMES_STATE state) {
   KEY max_key;
   KEY min_key;
   POSITIONS at;
   const uint any_nan = extremes_of_load(v, count, &max_key, &min_key, &at);
-  *state = accumulate_found(*state, v, index, count, max_key, min_key, at, any_nan);
-  return (uint)(max_key > min_key ? max_key : min_key);
+  return accumulate_found(state, v, index, count, max_key, min_key, at, any_nan);
 }
 #endif
 
 // Adds a whole load, the first element of which has this index.
 FN STATE accumulate_load(LOCAL uint* column, LOCAL uint* counters, uint4 v, uint4 w, uint index, STATE state) {
 #if LIMITED
-  uint greatest = 0;
-  if (RARELY(ANY_LANE(lies_outside(v, state.limits, &greatest))) && ANY_LANE(has_extreme(v, state.extremes))) {
-    search_load(v, index, ELEMENTS_PER_LOAD, &state.extremes);
+  if (ANY_LANE(lie_outside(bounds_of(&v, 1), state.limits)) && ANY_LANE(have_extreme(&v, 1, state.extremes))) {
+    state.extremes = search_load(v, index, ELEMENTS_PER_LOAD, state.extremes);
     state.found = 1;
   }
 #elif EXTREMES
-  const uint greatest = search_load(v, index, ELEMENTS_PER_LOAD, &state.extremes);
-#elif FLOATS && BITS == 16
-  const uint greatest = greatest_magnitude_of(v);
-#else
-  const uint greatest = 0;
+  state.extremes = search_load(v, index, ELEMENTS_PER_LOAD, state.extremes);
 #endif
-#if FLOATS && BITS == 16
-  const uint4 less_one = less_one_of(v);
-  const uint least = least_of(less_one);
-#if NONZEROS
-  state.nonzeros += nonzeros_of(less_one);
-#endif
-#else
-  const uint least = 0;
-#if NONZEROS
+#if NONZEROS && FLOATS && BITS == 16
+  state.nonzeros += nonzeros_of(less_one_of(v));
+#elif NONZEROS
 #pragma unroll
   for (int i = 0; i < ELEMENTS_PER_LOAD; ++i) state.nonzeros += !is_zero(element_of(v, i));
 #endif
-#endif
 #if SUM || PRODUCTS
-  state.sums = add_load(column, counters, v, w, state.sums, least, greatest);
+  state.sums = add_load(column, counters, v, w, state.sums);
 #endif
-  (void)least;  // not all kernels ask for them
-  (void)greatest;
   return state;
 }
+
+#if WINDOWS
+// Adds a step's loads, the first of which is load `first`. In most data few steps have a new extreme or a number outside of the window: the
+// sub-group asks once for all loads, and adds them without a branch.
+FN STATE accumulate_step(LOCAL uint* column, LOCAL uint* counters, const uint4* v, const uint4* w, WALK walk, ulong first, STATE state) {
+  if (is_in_use(state.sums.window)) {
+    CLASSES a = classes_of(v, LOADS);
+    const CLASSES b = DOT ? classes_of(w, LOADS) : a;
+#if LIMITED
+    const LIMITS bounds = bounds_of(v, LOADS);
+    a.greatest = (int)greatest_magnitude_within(bounds) - 1;
+    const uint searched = ANY_LANE(lie_outside(bounds, state.limits)) && ANY_LANE(have_extreme(v, LOADS, state.extremes));
+#else
+    const uint searched = 0;
+#endif
+    const uint narrow = !searched && holds(state.sums.window, a, b, 1);
+    if (narrow || (!searched && holds(state.sums.window, a, b, 0))) {
+#if EXTREMES && !LIMITED
+#pragma unroll
+      for (int k = 0; k < LOADS; ++k) {
+        state.extremes = search_load(v[k], (uint)index_of_load(walk, first + k * GROUP_SIZE), ELEMENTS_PER_LOAD, state.extremes);
+      }
+#endif
+#if NONZEROS
+      state.nonzeros += a.nonzeros;
+#endif
+#if LIMITED  // of zeros, the greatest is +0.0 if any is
+      state.sums.other |= (a.least ^ CLASS_OF_ZERO) | (bounds.top ^ (BITS == 16 ? 0x80008000u : 0x80000000u));
+#else
+      state.sums.other |= others_of_loads(v, w, LOADS);
+#endif
+      if (narrow) {
+        state.sums = add_loads_to_window(v, w, LOADS, state.sums, 1);
+      } else {
+        state.sums = add_loads_to_window(v, w, LOADS, state.sums, 0);
+      }
+      return state;
+    }
+  }
+#pragma unroll
+  for (int k = 0; k < LOADS; ++k) {
+    const uint index = EXTREMES ? (uint)index_of_load(walk, first + k * GROUP_SIZE) : 0;
+    state = accumulate_load(column, counters, v[k], w[k], index, state);
+  }
+  return state;
+}
+#endif
 
 // Adds a single element, by the bins.
 FN STATE accumulate_element(LOCAL uint* column, LOCAL uint* counters, WORD x, WORD y, uint index, STATE state) {
 #if EXTREMES
-  search_load(load_of(x), index, 1, &state.extremes);
+  state.extremes = search_load(load_of(x), index, 1, state.extremes);
 #endif
 #if NONZEROS
   state.nonzeros += !is_zero(x);
@@ -232,7 +264,9 @@ void statistics(TERM_PARAMETERS, ulong row_length, uint head, ulong row_loads, u
   for (;;) {
     uint room = ROOM_TILES;
     for (; room > 0 && tile < tiles; --room) {
-      if (local_id() == 0) drawn[room & 1] = tiles > group_count() ? atomic_add_global32(&schedule[TILES], 1) + group_count() : tiles;
+      // Stored behind the tile, so that nobody waits for the counter.
+      uint next_tile = tiles;
+      if (local_id() == 0 && tiles > group_count()) next_tile = atomic_add_global32(&schedule[TILES], 1) + group_count();
       for (uint step = tile * STEPS; step < (tile + 1) * STEPS && step < steps; ++step) {
         const ulong first = (ulong)step * STEP + local_id();
         uint4 v[LOADS];
@@ -245,12 +279,14 @@ void statistics(TERM_PARAMETERS, ulong row_length, uint head, ulong row_loads, u
 #if WINDOWS
         if (!begun) state.sums.window = guess_window(v, w);
         begun = 1;
-#endif
+        state = accumulate_step(column, counters, v, w, walk, first, state);
+#else
 #pragma unroll
         for (int k = 0; k < LOADS; ++k) {
           const uint index = EXTREMES ? (uint)index_of_load(walk, first + k * GROUP_SIZE) : 0;
           state = accumulate_load(column, counters, v[k], w[k], index, state);
         }
+#endif
 #if LIMITED
         if (RARELY(state.found)) state.limits = share_extremes(&state.extremes);
         state.found = 0;
@@ -264,6 +300,7 @@ void statistics(TERM_PARAMETERS, ulong row_length, uint head, ulong row_loads, u
         }
 #endif
       }
+      if (local_id() == 0) drawn[room & 1] = next_tile;
       barrier_local();
       tile = drawn[room & 1];
     }

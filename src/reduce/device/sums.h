@@ -136,10 +136,14 @@ FN uint others_of(uint4 v) { return (v.x ^ 0x80008000u) | (v.y ^ 0x80008000u) | 
 #endif
 
 FN SUMS_STATE add_load_to_bins(LOCAL uint* column, LOCAL uint* counters, uint4 v, uint4 w, SUMS_STATE state) {
-#if FLOATS && BITS == 16 && SUM && !PRODUCTS
+#if FLOATS && BITS == 16 && !DOT
   if (!any_special_of(v)) {
 #pragma unroll
-    for (int i = 0; i < ELEMENTS_PER_LOAD; ++i) add_to_sum(column, element_of(v, i));
+    for (int i = 0; i < ELEMENTS_PER_LOAD; ++i) {
+      const WORD x = element_of(v, i);
+      if (SUM) add_to_sum(column, x);
+      if (PRODUCTS) add_to_products(column, x, x);
+    }
     state.other |= others_of(v);
     return state;
   }
@@ -164,85 +168,55 @@ FN SUMS_STATE add_load_to_bins(LOCAL uint* column, LOCAL uint* counters, uint4 v
 #endif
 
 #if WINDOWS
-// Adds a load to the running sums or to the bins. A zero has size class 0: less one, it is the greatest unsigned and the lowest signed number.
-// Of floats of 16 bits, `least`: the least of their classes less one, `greatest`: the greatest magnitude.
-FN SUMS_STATE add_load(LOCAL uint* column, LOCAL uint* counters, uint4 v, uint4 w, SUMS_STATE state, uint least, uint greatest) {
-#if EXPONENT_BITS == 5 && !DOT
-  // All finite numbers lie in the window.
-  if (RARELY(greatest >= INFINITE)) {
-#pragma unroll 1
-    for (int i = 0; i < ELEMENTS_PER_LOAD; ++i) {
-      const WORD x = element_of(v, i);
-      state = count_special(counters, x, x, add_exactly(column, x, x, state));
-    }
-    ++state.window.fixed;  // the same in all lanes of a sub-group: flush_together() depends on it
-    return state;
-  }
-  const uint within = 1, narrow = 0;
-#else
-  uint within = 0;
-  uint narrow = 0;
-  if (is_in_use(state.window)) {
-    uint a_least = ~0u;
-    uint b_least = ~0u;
-    int a_greatest = -1;
-    int b_greatest = -1;
-#if BITS == 16 && !DOT
-    a_least = least;
-    a_greatest = (int)greatest - 1;
-#else
+// Adds loads that lie in the window.
+FN SUMS_STATE add_loads_to_window(const uint4* v, const uint4* w, const int count, SUMS_STATE state, const uint narrow) {
 #pragma unroll
-    for (int i = 0; i < ELEMENTS_PER_LOAD; ++i) {
-      const uint a = size_class(element_of(v, i)) - 1;
-      const uint b = size_class(element_of(w, i)) - 1;
-      a_least = min_u32(a_least, a);
-      a_greatest = (int)a > a_greatest ? (int)a : a_greatest;
-      if (DOT) b_least = min_u32(b_least, b);
-      if (DOT) b_greatest = (int)b > b_greatest ? (int)b : b_greatest;
-    }
-#endif
-#ifdef NARROW_SPAN
-    narrow = !ANY_LANE(!(is_open(state.window) && lie_within(a_least, a_greatest, state.window.a_top, NARROW_SPAN)));
-#endif
-    if (!narrow) {
-      within = lie_within(a_least, a_greatest, state.window.a_top, WINDOW_SPAN) &&
-               AND_OF_B(lie_within(b_least, b_greatest, state.window.b_top, WINDOW_SPAN));
-      within = !ANY_LANE(!within);
-      if (!within) state.window = note_missed(state.window, a_greatest, b_greatest);
-    }
+  for (int i = 0; i < count * ELEMENTS_PER_LOAD; ++i) {
+    const int load = i / ELEMENTS_PER_LOAD, element = i % ELEMENTS_PER_LOAD;
+    state.window = add_to_window(state.window, element_of(v[load], element), element_of(w[load], element), narrow);
   }
-#endif
-  if (!(narrow | within)) return add_load_to_bins(column, counters, v, w, state);
-  if (narrow) {
-#pragma unroll
-    for (int i = 0; i < ELEMENTS_PER_LOAD; ++i) state.window = add_to_window(state.window, element_of(v, i), 0, 1);
-  } else {
-#pragma unroll
-    for (int i = 0; i < ELEMENTS_PER_LOAD; ++i) state.window = add_to_window(state.window, element_of(v, i), element_of(w, i), 0);
-  }
-#if BITS == 16 && !DOT
-  state.other |= others_of(v);
-#else
-#pragma unroll
-  for (int i = 0; i < ELEMENTS_PER_LOAD; ++i) {
-    const WORD x = element_of(v, i);
-    const WORD y = element_of(w, i);
-#if DOT
-    state.other |= (magnitude_of(x) != 0 && magnitude_of(y) != 0) || sign_of(x ^ y) == 0;
-#elif BITS == 64
-    state.other |= (uint)x | ((uint)(x >> 32) ^ 0x80000000u);
-#else
-    state.other |= x ^ SIGN_BIT;
-#endif
-  }
-#endif
-  ++state.window.fixed;
+  state.window.fixed += count;
   return state;
 }
-#elif !PACKED
-#define add_load(column, counters, v, w, state, least, greatest) add_load_to_bins(column, counters, v, w, state)
+// Not 0 if loads that lie in the window have anything but -0.0.
+FN uint others_of_loads(const uint4* v, const uint4* w, const int count) {
+  uint other = 0;
+#if BITS == 16 && !DOT
+#pragma unroll
+  for (int k = 0; k < count; ++k) other |= others_of(v[k]);
 #else
-#define add_load(column, counters, v, w, state, least, greatest) add_integers(v, w, state)
+#pragma unroll
+  for (int i = 0; i < count * ELEMENTS_PER_LOAD; ++i) {
+    const WORD x = element_of(v[i / ELEMENTS_PER_LOAD], i % ELEMENTS_PER_LOAD);
+#if DOT
+    const WORD y = element_of(w[i / ELEMENTS_PER_LOAD], i % ELEMENTS_PER_LOAD);
+    other |= (magnitude_of(x) != 0 && magnitude_of(y) != 0) || sign_of(x ^ y) == 0;
+#elif BITS == 64
+    other |= (uint)x | ((uint)(x >> 32) ^ 0x80000000u);
+#else
+    other |= x ^ SIGN_BIT;
+#endif
+  }
+#endif
+  return other;
+}
+
+// Adds a load to the running sums or to the bins.
+FN SUMS_STATE add_load(LOCAL uint* column, LOCAL uint* counters, uint4 v, uint4 w, SUMS_STATE state) {
+  if (is_in_use(state.window)) {
+    const CLASSES a = classes_of(&v, 1), b = DOT ? classes_of(&w, 1) : a;
+    if (holds(state.window, a, b, 0)) {
+      state.other |= others_of_loads(&v, &w, 1);
+      return add_loads_to_window(&v, &w, 1, state, 0);
+    }
+    state.window = note_missed(state.window, a, b);
+  }
+  return add_load_to_bins(column, counters, v, w, state);
+}
+#elif !PACKED
+#define add_load(column, counters, v, w, state) add_load_to_bins(column, counters, v, w, state)
+#else
+#define add_load(column, counters, v, w, state) add_integers(v, w, state)
 #endif
 
 #if !FLOATS
