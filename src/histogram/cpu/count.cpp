@@ -120,13 +120,20 @@ class ChannelCounter {
  public:
   void add(const std::byte* from, std::uint64_t count) {
     std::uint32_t* const table = tables_.data();
-    std::uint64_t i = 0;
-    for (; i + kUnit <= count; i += kUnit) {
-      for (std::size_t k = 0; k < kUnit; k += 8) {
-        const auto word = load<std::uint64_t>(from + i + k);
-        for (std::size_t byte = 0; byte < 8; ++byte) ++table[(k + byte) * 256 + (word >> 8 * byte & 255)];
+    // Memory gives more to a processor that reads in several places.
+    constexpr std::size_t kPlaces = 4, kPrefetchBytes = 1024;
+    const std::uint64_t distance = count / (kPlaces * kUnit) * kUnit;
+    for (std::uint64_t first = 0; first < distance; first += kUnit) {
+      for (std::size_t place = 0; place < kPlaces; ++place) {
+        const std::byte* const at = from + place * distance + first;
+        __builtin_prefetch(at + kPrefetchBytes);
+        for (std::size_t k = 0; k < kUnit; k += 8) {
+          const auto word = load<std::uint64_t>(at + k);
+          for (std::size_t byte = 0; byte < 8; ++byte) ++table[(k + byte) * 256 + (word >> 8 * byte & 255)];
+        }
       }
     }
+    std::uint64_t i = kPlaces * distance;
     for (; i < count; ++i) ++table[i % kUnit * 256 + static_cast<std::uint8_t>(from[i])];
   }
   void empty(Totals& totals) {
@@ -135,7 +142,7 @@ class ChannelCounter {
   }
 
  private:
-  static constexpr std::size_t kUnit = kChannels == 3 ? 24 : 8;
+  static constexpr std::size_t kUnit = kChannels == 3 ? 24 : 16;
   std::vector<std::uint32_t> tables_ = std::vector<std::uint32_t>(kUnit * 256);
 };
 
