@@ -29,6 +29,7 @@ constexpr std::string_view kGeneric = "generic";
 constexpr std::uint32_t kRecorded = 16;  // launches of a recording
 constexpr double kMuchSlower = 10;
 constexpr double kWorthwhile = 1.02;  // the shipped shape's time over that of a recorded one, at least, with nine of ten measurements
+constexpr double kBearable = 0.8;     // the same of random bits
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
@@ -40,11 +41,11 @@ std::vector<std::byte> bytes_of(const Result& result) {
   return std::visit(bytes, result);
 }
 
-// What is measured, on arrays of different kinds that take turns, so that no plan adapts to one. Random bits are checked but not measured:
-// they are rare, and take several times as long, which would outweigh all other data.
+// What is measured, on arrays of different kinds that take turns, so that no plan adapts to one. Random bits are measured apart: they are rare, and
+// take several times as long, which would outweigh all other data.
 class Case {
  public:
-  static constexpr std::size_t kArrays = 4, kMeasured = 3;
+  static constexpr std::size_t kArrays = 4, kBits = 3;  // of kinds[]
 
   Case(const Device& device, const Tunable& tunable, DType type, std::uint64_t bytes) : device_(device), tunable_(tunable), type_(type) {
     size_ = std::max<std::uint64_t>(bytes / size_of(type), 1);
@@ -85,12 +86,12 @@ class Case {
     return true;
   }
 
-  // The seconds of launches, recorded where the device can, so that the host's part does not count.
-  bench::Timer timer(const Plan& made) const {
+  // The seconds of launches, recorded where the device can, so that the host's part does not count: on all kinds in turns but random bits, or on these.
+  bench::Timer timer(const Plan& made, bool of_bits = false) const {
     device::Device& queue = device_.implementation();
     const auto plan = std::make_shared<Plan>(made);
-    const auto some = [this, plan] {
-      for (std::size_t i = 0; i < kRecorded; ++i) enqueue(*plan, i % kMeasured);
+    const auto some = [this, plan, of_bits] {
+      for (std::size_t i = 0; i < kRecorded; ++i) enqueue(*plan, of_bits ? kBits : i % kBits);
     };
     std::optional<device::Recording> recording;
     {
@@ -143,7 +144,7 @@ TuneFailure kind_of(const Error& error) {
 
 struct Ranked {
   Candidate candidate;
-  bench::Timer timer;
+  bench::Timer timer, of_bits;
   double seconds;
 };
 
@@ -162,12 +163,13 @@ class Search {
   // The records of the best candidate, where it is better than what is shipped.
   std::vector<Record> search(const Case& work, const std::vector<Candidate>& candidates, double seconds, TuneRow& row) {
     const auto begin = Clock::now();
-    std::optional<bench::Timer> shipped;
+    std::optional<bench::Timer> shipped, shipped_of_bits;
     {
       const ShippedOnly only;
       const Plan plan = work.plan();
       row.shipped_shape = row.shape = plan.configuration();
       shipped = work.timer(plan);
+      shipped_of_bits = work.timer(work.plan(), true);
     }
     const bench::Effort effort{.runs = 21, .least_runs = 5, .seconds = std::clamp(seconds / 20, 0.02, 0.5), .progress = {}};
     const double usual = bench::measure(*shipped, {.runs = 5, .least_runs = 3, .seconds = 0.1, .progress = {}}).median;
@@ -193,6 +195,7 @@ class Search {
       if (best.empty() && row.timing.low == usual)
         row.timing = {pair.reference.median, pair.reference.low, pair.reference.high, pair.reference.median};
       if (pair.ratio.low < kWorthwhile || pair.ratio.median < ratio) continue;
+      if (bench::measure_in_turns(one.of_bits, *shipped_of_bits, effort).ratio.median < kBearable) continue;
       ratio = pair.ratio.median;
       best = one.candidate.records;
       row.timing = {pair.work.median, pair.work.low, pair.work.high, pair.reference.median};
@@ -226,7 +229,7 @@ class Search {
       double seconds = timer(1);
       if (seconds > kMuchSlower * usual) return TuneFailure::too_slow;
       for (int i = 0; i < 4; ++i) seconds = std::min(seconds, timer(2) / 2);
-      ranked.push_back({candidate, timer, seconds});
+      ranked.push_back({candidate, timer, work.timer(work.plan(), true), seconds});
       // What cannot win keeps no memory.
       std::ranges::sort(ranked, {}, &Ranked::seconds);
       if (ranked.size() > 8) ranked.resize(8);
