@@ -120,8 +120,6 @@ class ChannelCounter {
  public:
   void add(const std::byte* from, std::uint64_t count) {
     std::uint32_t* const table = tables_.data();
-    // Memory gives more to a processor that reads in several places.
-    constexpr std::size_t kPlaces = 4, kPrefetchBytes = 1024;
     const std::uint64_t distance = count / (kPlaces * kUnit) * kUnit;
     for (std::uint64_t first = 0; first < distance; first += kUnit) {
       for (std::size_t place = 0; place < kPlaces; ++place) {

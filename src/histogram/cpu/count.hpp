@@ -29,6 +29,10 @@ void count_plainly(View data, double low, double high, std::uint32_t bins, std::
 
 // --- loops for one thread (loops.cpp)
 
+/// Loops over bytes read so many places of an array in turns, and fetch so far ahead: memory gives more to a processor that reads in
+/// several.
+inline constexpr std::size_t kPlaces = 4, kPrefetchBytes = 1024;
+
 /// 256 counters in several copies, so that successive equal bytes do not depend on each other; with counters of byte pairs for data of
 /// which few pairs are frequent. Those that wrap around add 2^16 to both bytes' first copies.
 struct ByteTables {

@@ -51,11 +51,10 @@ HWY_INLINE bool all_equal(const std::uint8_t* from) {
 #endif
 }
 
-// Takes runs from several places in turns: memory gives more to a processor that reads in several. `add` takes 16 bytes of runs that are
+// Takes runs from several places in turns. `add` takes 16 bytes of runs that are
 // not all equal; returns how many bytes that leaves.
 template <class Add>
 HWY_INLINE std::size_t add_runs(const std::uint8_t* from, std::size_t count, ByteTables& tables, const Add& add) {
-  constexpr std::size_t kPlaces = 4, kPrefetchBytes = 1024;
   const std::size_t distance = count / (kPlaces * kRun) * kRun;
   for (std::size_t i = 0; i < distance; i += kRun) {
     for (std::size_t place = 0; place < kPlaces; ++place) {

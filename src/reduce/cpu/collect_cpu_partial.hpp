@@ -86,20 +86,20 @@ class Partial {
   std::uint64_t add_enclosed(const std::byte* elements, std::uint64_t count) {
     using Sums = EnclosedSums;
     const T* const all = reinterpret_cast<const T*>(elements);
-    const std::size_t distance = count / (Sums::kPlaces * Sums::kPart) * Sums::kPart;
+    const std::size_t distance = count / (kPlaces * Sums::kPart) * Sums::kPart;
     for (std::size_t i = 0; i < distance; i += Sums::kPart) {
       if (add_enclosed_block(all + i, distance, fields_.sum, enclosed_)) continue;
-      for (std::size_t place = 0; place < Sums::kPlaces; ++place) {
+      for (std::size_t place = 0; place < kPlaces; ++place) {
         add_exactly(reinterpret_cast<const std::byte*>(all + place * distance + i), 0, Sums::kPart);
       }
     }
-    return Sums::kPlaces * distance;
+    return kPlaces * distance;
   }
 
   // In one loop where that is exact. T: what they are added as.
   template <class T>
   void add_as(const std::byte* elements, std::uint64_t first, std::uint64_t count) {
-    constexpr std::size_t kPart = fused_part(sizeof(T)), kPlaces = FusedSums::kPlaces;
+    constexpr std::size_t kPart = fused_part(sizeof(T));
     const std::size_t size = size_of(type_);
     const bool aligned = size < sizeof(T) || reinterpret_cast<std::uintptr_t>(elements) % alignof(T) == 0;
     const bool fused = (fields_.sum || size < sizeof(T)) && fields_.squares && !fields_.nonzeros && aligned;
@@ -131,7 +131,7 @@ class Partial {
   void add_integers(const std::byte* elements, std::uint64_t first, std::uint64_t count) {
     using Fused = FusedIntegers;
     const std::size_t size = size_of(type_);
-    const std::uint64_t part = Fused::kPart / size, distance = count / (Fused::kPlaces * part) * part, taken = Fused::kPlaces * distance;
+    const std::uint64_t part = Fused::kPart / size, distance = count / (kPlaces * part) * part, taken = kPlaces * distance;
     std::int64_t sum = 0;
     Int128 squares = 0;
     for (std::uint64_t i = 0; i < distance; i += part) {
@@ -141,7 +141,7 @@ class Partial {
       squares += found.squares;
       extremes_.zeros += found.zeros;
       if (!fields_.extrema && !fields_.nonzeros) continue;
-      if (note_extremes(found.least, found.greatest, first + i, Fused::kPlaces * part)) continue;
+      if (note_extremes(found.least, found.greatest, first + i, kPlaces * part)) continue;
       for (std::uint64_t place = 0; place < taken; place += distance) {
         add_extremes(from + place * size, part, type_, first + i + place, false, extremes_);
       }

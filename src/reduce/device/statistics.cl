@@ -264,7 +264,7 @@ void statistics(TERM_PARAMETERS, ulong row_length, uint head, ulong row_loads, u
   for (;;) {
     uint room = ROOM_TILES;
     for (; room > 0 && tile < tiles; --room) {
-      // Stored behind the tile, so that nobody waits for the counter.
+      // Stored behind the tile, so that no work-item waits for the counter.
       uint next_tile = tiles;
       if (local_id() == 0 && tiles > group_count()) next_tile = atomic_add_global32(&schedule[TILES], 1) + group_count();
       for (uint step = tile * STEPS; step < (tile + 1) * STEPS && step < steps; ++step) {

@@ -35,7 +35,6 @@ bool add_enclosed(const T*, std::size_t, EnclosedSums&) {
 
 #else
 
-static_assert(kPlaces == EnclosedSums::kPlaces);
 constexpr std::size_t kPart = EnclosedSums::kPart, kPrefetchBytes = prefetch_bytes(1);
 // Running sums of a slice, in turns: enough to hide the latency of an addition.
 template <bool kSum>

@@ -30,7 +30,7 @@ template <class T>
 FusedIntegers sum_in_places(const std::byte* from, std::size_t distance, bool zeros) {
   FusedIntegers all;
   T least = std::numeric_limits<T>::max(), greatest = std::numeric_limits<T>::min();
-  for (std::size_t place = 0; place < FusedIntegers::kPlaces; ++place, from += distance) {
+  for (std::size_t place = 0; place < kPlaces; ++place, from += distance) {
     std::int32_t sum = 0, found = 0;
     std::conditional_t<sizeof(T) == 1, std::int32_t, std::int64_t> squares = 0;
     for (std::size_t i = 0; i < kPart; i += sizeof(T)) {  // compilers make vectors of this
@@ -53,7 +53,6 @@ FusedIntegers sum_in_places(const std::byte* from, std::size_t distance, bool ze
 
 #else
 
-static_assert(kPlaces == FusedIntegers::kPlaces);
 using D16 = hn::ScalableTag<std::int16_t>;
 using D32 = hn::Repartition<std::int32_t, D16>;
 using D64 = hn::Repartition<std::int64_t, D16>;

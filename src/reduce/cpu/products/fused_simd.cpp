@@ -37,7 +37,6 @@ bool add_halves(const std::byte*, std::size_t, DType, FusedSums&, float&, float&
 #else
 
 using Windows = FusedSums::Windows;
-static_assert(kPlaces == FusedSums::kPlaces);
 constexpr std::size_t kPrefetchBytes = prefetch_bytes(1);
 constexpr int kUnit = 1074;  // of Accumulator::add_scaled
 
@@ -338,8 +337,8 @@ bool add_fused_block(const double* from, std::size_t distance, FusedSums& sums, 
 bool add_fused_halves(const std::byte* from, std::size_t distance, DType type, FusedSums& sums, float& least, float& greatest) {
   if (SIMD_CALL(add_halves)(from, distance, type, sums, least, greatest)) return true;
   constexpr std::size_t kPart = fused_part(sizeof(float));
-  alignas(64) float block[FusedSums::kPlaces * kPart];
-  for (std::size_t place = 0; place < FusedSums::kPlaces; ++place) {
+  alignas(64) float block[kPlaces * kPart];
+  for (std::size_t place = 0; place < kPlaces; ++place) {
     reduction::halves_to_floats(from + place * distance * size_of(type), kPart, type, block + place * kPart);
   }
   return add_fused_block(block, kPart, sums, least, greatest);

@@ -74,7 +74,6 @@ const std::byte* bytes(const T* numbers) {
   return reinterpret_cast<const std::byte*>(numbers);
 }
 
-constexpr std::size_t kPlaces = 4;  // memory gives more to a processor that reads in several
 // How far ahead lines are fetched in each place, where `arrays` are read.
 constexpr std::size_t prefetch_bytes(std::size_t arrays) { return 8192 / kPlaces / arrays; }
 

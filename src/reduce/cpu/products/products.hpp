@@ -85,8 +85,11 @@ void add_products(const std::byte* a, const std::byte* b, std::uint64_t count, D
 /// The same of floats and doubles, one by one, to the bins.
 void add_products_to_bins(const float* a, const float* b, std::size_t count, PartialProducts& partial);
 void add_products_to_bins(const double* a, const double* b, std::size_t count, PartialProducts& partial);
-/// With the best instructions that this processor has.
+
+/// Loops read so many places of an array in turns: memory gives more to a processor that reads in several.
+inline constexpr std::size_t kPlaces = 4;
 inline constexpr std::size_t kProductBlock = 1024;
+/// With the best instructions that this processor has.
 void add_products_simd(const float* a, const float* b, std::size_t count, PartialProducts& partial);
 void add_products_simd(const double* a, const double* b, std::size_t count, PartialProducts& partial);
 
@@ -104,7 +107,6 @@ IntegerProducts sum_of_products(const std::byte* a, const std::byte* b, std::uin
 
 /// The sum, the sum of squares and the extremes at once, in registers, while both sums of a block are exact in windows.
 struct FusedSums {
-  static constexpr std::size_t kPlaces = 4;  ///< memory gives more to a processor that reads in several
   struct Windows {
     ProductWindow squares;
     ProductWindow sum;  ///< its anchors and sums alone
@@ -134,7 +136,7 @@ struct FusedSums {
 };
 
 /// How many elements of 4 or 8 bytes a block has in each place.
-constexpr std::size_t fused_part(std::size_t bytes) { return (bytes == 4 ? kProductBlock : kProductBlock / 2) / FusedSums::kPlaces; }
+constexpr std::size_t fused_part(std::size_t bytes) { return (bytes == 4 ? kProductBlock : kProductBlock / 2) / kPlaces; }
 /// Adds a block, the parts of which lie `distance` elements apart, if that is exact and some of its elements are not zero. Then `least` and
 /// `greatest` are its extremes; a zero may be less than the least by its sign, and greater than the greatest.
 bool add_fused_block(const float* from, std::size_t distance, FusedSums& sums, float& least, float& greatest);
@@ -144,7 +146,7 @@ bool add_fused_halves(const std::byte* from, std::size_t distance, DType type, F
 
 /// The sum, the sum of squares and the extremes of a block of integers of 8 or 16 bits, in one loop.
 struct FusedIntegers {
-  static constexpr std::size_t kPlaces = 4, kPart = 4096;  ///< bytes in each place; memory gives more to a processor that reads in several
+  static constexpr std::size_t kPart = 4096;  ///< bytes in each place
 
   std::int64_t sum = 0, squares = 0;
   std::int64_t least = 0, greatest = 0;
@@ -156,7 +158,7 @@ FusedIntegers add_fused_integers(const std::byte* from, std::size_t distance, DT
 
 /// The sum, and the sum of squares, of which the least parts are rounded away.
 struct EnclosedSums {
-  static constexpr std::size_t kPlaces = 4, kPart = kProductBlock;  ///< memory gives more to a processor that reads in several
+  static constexpr std::size_t kPart = kProductBlock;  ///< in each place
 
   ProductWindow squares_window;
   ProductWindow sum_window;    ///< its anchors and sums alone
