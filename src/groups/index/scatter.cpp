@@ -14,7 +14,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cstring>
 #include <limits>
 #include <memory>
@@ -163,9 +162,9 @@ bool any_outside(const std::byte* from, std::int64_t stride, std::uint64_t count
 
 // The place of the first element of no group; kNone where there is none.
 std::uint64_t first_outside(const Pairs& pairs, std::uint64_t groups, std::uint32_t threads) {
-  std::atomic<std::uint64_t> found{kNone};
+  std::vector<std::uint64_t> found(threads, kNone);  // by each task
   const View& indices = pairs.indices;
-  core::for_chunks(pairs.size(), threads, std::uint64_t{1} << 16, [&](std::uint32_t, std::uint64_t begin, std::uint64_t size) {
+  core::for_chunks(pairs.size(), threads, std::uint64_t{1} << 16, [&](std::uint32_t task, std::uint64_t begin, std::uint64_t size) {
     const auto* const from = static_cast<const std::byte*>(indices.data()) + static_cast<std::int64_t>(begin) * indices.stride();
     const bool outside = core::visit(indices.type(), [&](auto element) {
       using Index = decltype(element);
@@ -178,11 +177,9 @@ std::uint64_t first_outside(const Pairs& pairs, std::uint64_t groups, std::uint3
       pairs.load_groups(place, 1, &group);
       if (group >= groups) break;
     }
-    std::uint64_t known = found.load();
-    while (place < known && !found.compare_exchange_weak(known, place)) {
-    }
+    found[task] = std::min(found[task], place);
   });
-  return found;
+  return *std::ranges::min_element(found);
 }
 
 // Gives the elements of two arrays of one shape side by side, in parts.
