@@ -47,6 +47,10 @@ function(samesum_unity)
   endforeach()
 endfunction()
 set_source_files_properties(src/core/fmt.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON SKIP_PRECOMPILE_HEADERS ON)  # which is {fmt} itself
+if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=thread")  # the file says why
+  set_source_files_properties(src/core/threads/parallel.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON SKIP_PRECOMPILE_HEADERS ON
+                              COMPILE_OPTIONS -fno-sanitize=thread COMPILE_DEFINITIONS SAMESUM_WATCHED_THREADS)
+endif()
 samesum_unity(${SAMESUM_CORE_SOURCES})
 samesum_unity(${SAMESUM_COLD_SOURCES})
 samesum_unity(${SAMESUM_IMAGE_SOURCES})

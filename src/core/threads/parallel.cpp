@@ -1,6 +1,8 @@
 // oneTBB's loops, with two additions. ThreadSanitizer does not see how oneTBB orders memory, as oneTBB is not built with it: here it is
-// annotated. And oneTBB gives bodies the floating-point modes that the arena or loop began with, and loses the caller's exception flags: so
-// the caller's modes are the default ones while oneTBB runs, and bodies have them too.
+// annotated. This file is not built with it either (cmake/Library.cmake): a thread's last access to a loop, oneTBB's own counter on the
+// caller's stack, would be taken for a race with what lies there later. And oneTBB gives bodies the floating-point modes that the arena or
+// loop began with, and loses the caller's exception flags: so the caller's modes are the default ones while oneTBB runs, and bodies have
+// them too.
 #include "core/threads/parallel.hpp"
 
 #include "core/float_environment.hpp"
@@ -12,22 +14,14 @@
 
 #include <algorithm>
 
-#if defined(__SANITIZE_THREAD__)
-#define SAMESUM_TSAN 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define SAMESUM_TSAN 1
-#endif
-#endif
-
-#if defined(SAMESUM_TSAN)
+#if defined(SAMESUM_WATCHED_THREADS)
 #include <sanitizer/tsan_interface.h>
 #endif
 
 namespace samesum::core {
 namespace {
 
-#if defined(SAMESUM_TSAN)
+#if defined(SAMESUM_WATCHED_THREADS)
 
 /// The ordering that oneTBB guarantees for a fork and its join, and no more: what precedes the fork happens before every call of the body,
 /// and every call before what follows the join. Two calls of the body are not ordered, so that races between them are found.
@@ -38,10 +32,9 @@ class ForkJoin {
   ForkJoin(const ForkJoin&) = delete;
   ForkJoin& operator=(const ForkJoin&) = delete;
 
-  // The closure that a thread calls may be a copy made by another thread without a visible ordering: the call itself is not instrumented.
   template <class Body>
   auto body(const Body& body) noexcept {
-    return [ this, &body ](auto&&... arguments) __attribute__((no_sanitize("thread"), noinline)) {
+    return [this, &body](auto&&... arguments) {
       __tsan_acquire(&fork_);
       body(arguments...);
       __tsan_release(&join_);
