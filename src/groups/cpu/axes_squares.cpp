@@ -48,6 +48,10 @@ template <bool kWide>
 struct Vectors {
   V s, e, f, lost;
 
+  // Both are written for GCC, whose own constructors are not for this instruction set.
+  HWY_INLINE Vectors() {}
+  HWY_INLINE Vectors(V first, V second, V third, V of_lost) : s(first), e(second), f(third), lost(of_lost) {}
+
   HWY_INLINE void add_square(V x) {
     const D d;
     const V square = hn::Mul(x, x), sum = hn::Add(s, square);
