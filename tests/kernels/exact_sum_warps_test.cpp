@@ -21,7 +21,7 @@ struct Extent {
 template <class Word>
 Word shuffled_down(Word value, unsigned int distance) {
   const uint lane = local_id() % 32;
-  return static_cast<Word>(emulation().meet_subgroup(static_cast<ulong>(value))[lane + distance < 32 ? lane + distance : lane]);
+  return static_cast<Word>(emulation().meet_subgroup(static_cast<ulong>(value)).each[lane + distance < 32 ? lane + distance : lane]);
 }
 double __shfl_down_sync(unsigned int, double value, unsigned int distance) {
   return std::bit_cast<double>(shuffled_down(std::bit_cast<std::uint64_t>(value), distance));

@@ -29,11 +29,18 @@ using ulong = unsigned long;
 /// A meeting point of the members of a group or sub-group: each passes a value and gets those of all.
 class Meeting {
  public:
-  const std::vector<ulong>& meet(uint member, uint members, ulong value, const std::function<void()>& wait) {
+  struct Values {
+    std::vector<ulong> each;
+    ulong any = 0;  ///< the bits of all: a group of 1024 that looked at each one would take a million steps
+  };
+
+  const Values& meet(uint member, uint members, ulong value, const std::function<void()>& wait) {
     const uint turn = turn_;
-    std::vector<ulong>& values = values_[turn & 1];
-    values.resize(members);
-    values[member] = value;
+    Values& values = values_[turn & 1];
+    if (arrived_ == 0) values.any = 0;
+    values.each.resize(members);
+    values.each[member] = value;
+    values.any |= value;
     if (++arrived_ == members) {
       arrived_ = 0;
       ++turn_;
@@ -43,7 +50,7 @@ class Meeting {
   }
 
  private:
-  std::vector<ulong> values_[2];
+  Values values_[2];
   uint arrived_ = 0;
   uint turn_ = 0;
 };
@@ -52,6 +59,9 @@ class Meeting {
 struct ConcurrentGroups {
   static constexpr uint kMax = 12;
   static inline bool wanted = false;
+  /// Whether so many groups run one after the other in this scope, too: a case that others have checked without it.
+  static bool leave_out(uint groups) { return wanted && !have_threads(groups); }
+  static bool have_threads(uint groups) { return wanted && groups > 1 && groups <= kMax; }
   ConcurrentGroups() { wanted = true; }
   ~ConcurrentGroups() { wanted = false; }
   ConcurrentGroups(const ConcurrentGroups&) = delete;
@@ -116,8 +126,7 @@ class Emulation {
  public:
   void run(uint groups, uint size, const std::function<void()>& kernel) {
     Launch launch(groups);
-    const bool concurrent = ConcurrentGroups::wanted && groups > 1 && groups <= ConcurrentGroups::kMax;
-    if (!concurrent) {
+    if (!ConcurrentGroups::have_threads(groups)) {
       begin(launch, groups, size, kernel, false);
       for (group_ = 0; group_ < groups; ++group_) run_group();
       return;
@@ -143,12 +152,13 @@ class Emulation {
   uint group() const { return group_; }
   uint groups() const { return groups_; }
 
-  const std::vector<ulong>& meet_group(ulong value) {
-    const auto& values = group_meeting_.meet(current_, size(), value, wait_);
+  /// The bits of all values.
+  ulong meet_group(ulong value) {
+    const ulong any = group_meeting_.meet(current_, size(), value, wait_).any;
     items_[current_].epoch = ++items_[current_].barriers;
-    return values;
+    return any;
   }
-  const std::vector<ulong>& meet_subgroup(ulong value) { return meetings_[current_ / 32].meet(current_ % 32, 32, value, wait_); }
+  const Meeting::Values& meet_subgroup(ulong value) { return meetings_[current_ / 32].meet(current_ % 32, 32, value, wait_); }
 
   /// Takes effect now, later, or with the next fence of the work-item, or of one that has synchronized with it at a barrier.
   void later(Effect effect) {
@@ -218,11 +228,6 @@ class Emulation {
     for (Item& item : items_) {
       item.done = false;
       item.barriers = item.epoch = 0;
-      getcontext(&item.context);
-      item.context.uc_stack.ss_sp = item.stack.get();
-      item.context.uc_stack.ss_size = kStackBytes;
-      item.context.uc_link = nullptr;  // start() switches back itself
-      makecontext(&item.context, &Emulation::start, 0);
       make_fiber(item);
     }
     for (bool working = true; working;) {
@@ -235,6 +240,14 @@ class Emulation {
       watchdog_.check("work-items at barriers");
     }
     for (Item& item : items_) end_fiber(item);
+  }
+
+  static void make_context(Item& item) {
+    getcontext(&item.context);
+    item.context.uc_stack.ss_sp = item.stack.get();
+    item.context.uc_stack.ss_size = kStackBytes;
+    item.context.uc_link = nullptr;  // start() switches back itself
+    makecontext(&item.context, &Emulation::start, 0);
   }
 
   // A thread sees its own changes of a word.
@@ -272,6 +285,7 @@ class Emulation {
   };
   static inline std::vector<Fiber> fibers_[ConcurrentGroups::kMax + 1];
   void make_fiber(Item& item) {
+    make_context(item);
     std::vector<Fiber>& own = fibers_[concurrent_ ? group_ : ConcurrentGroups::kMax];
     const auto i = static_cast<std::size_t>(&item - items_.data());
     if (own.size() <= i) own.resize(items_.size());
@@ -293,14 +307,17 @@ class Emulation {
   }
 #elif defined(__SANITIZE_ADDRESS__)
   static void enter_scheduler() {}
-  static void make_fiber(Item&) {}
+  static void make_fiber(Item& item) { make_context(item); }
   static void end_fiber(Item&) {}
   void enter(Item& item) { swapcontext(&scheduler_, &item.context); }
   void leave() { swapcontext(&items_[current_].context, &scheduler_); }
 #else
-  // A fiber is entered once by its context, then by longjmp, which makes no system call; swapcontext() does, for signals.
+  // A fiber is entered once by its context, then by longjmp, which makes no system call; swapcontext() does, for signals. It stays for the
+  // groups and the runs that follow.
   static void enter_scheduler() {}
-  static void make_fiber(Item& item) { item.started = false; }
+  static void make_fiber(Item& item) {
+    if (!item.started) make_context(item);
+  }
   static void end_fiber(Item&) {}
   void enter(Item& item) {
     if (_setjmp(scheduler_jump_) != 0) return;
@@ -336,9 +353,11 @@ inline Emulation& emulation() { return own_emulation; }
 
 inline void Emulation::start() {
   Emulation& self = emulation();
-  (*self.kernel_)();
-  self.items_[self.current_].done = true;
-  self.leave();
+  for (;;) {  // the next group's kernel, where the fiber is entered again
+    (*self.kernel_)();
+    self.items_[self.current_].done = true;
+    self.leave();
+  }
 }
 
 /// The result of an atomic addition: if it is unused, the time at which the addition takes effect is arbitrary.

@@ -34,10 +34,7 @@ FN uint group_count() { return emulation().groups(); }
 FN ulong global_id() { return static_cast<ulong>(emulation().group()) * emulation().size() + emulation().item(); }
 FN ulong global_size() { return static_cast<ulong>(emulation().groups()) * emulation().size(); }
 
-FN uint barrier_or(uint v) {
-  const auto& values = emulation().meet_group(v);
-  return std::any_of(values.begin(), values.end(), [](ulong value) { return value != 0; });
-}
+FN uint barrier_or(uint v) { return emulation().meet_group(v) != 0; }
 FN void grid_dependency_wait() {}
 FN void launch_dependents() {}
 FN void barrier_local() { barrier_or(0); }
@@ -188,32 +185,29 @@ FN void wait_for_copies() {}
 #define RARELY(condition) (condition)
 
 #define SUBGROUP 32
-FN uint subgroup_shuffle(uint value, uint lane) { return static_cast<uint>(emulation().meet_subgroup(value)[lane % SUBGROUP]); }
+FN uint subgroup_shuffle(uint value, uint lane) { return static_cast<uint>(emulation().meet_subgroup(value).each[lane % SUBGROUP]); }
 FN long subgroup_shuffle64(long value, uint lane) {
-  return static_cast<long>(emulation().meet_subgroup(static_cast<ulong>(value))[lane % SUBGROUP]);
+  return static_cast<long>(emulation().meet_subgroup(static_cast<ulong>(value)).each[lane % SUBGROUP]);
 }
 FN uint subgroup_ballot(int condition) {
-  const auto& values = emulation().meet_subgroup(condition != 0);
-  uint ballot = 0;
-  for (uint lane = 0; lane < 32; ++lane) ballot |= static_cast<uint>(values[lane]) << lane;
-  return ballot;
+  return static_cast<uint>(emulation().meet_subgroup(static_cast<ulong>(condition != 0) << emulation().item() % SUBGROUP).any);
 }
 FN void subgroup_sync() { subgroup_ballot(0); }
 FN uint subgroup_max_u32(uint value) {
-  const auto& values = emulation().meet_subgroup(value);
+  const auto& values = emulation().meet_subgroup(value).each;
   return static_cast<uint>(*std::max_element(values.begin(), values.end()));
 }
 FN uint subgroup_min_u32(uint value) { return ~subgroup_max_u32(~value); }
 FN int subgroup_max_s32(int value) { return static_cast<int>(subgroup_max_u32(static_cast<uint>(value) ^ 0x80000000u) ^ 0x80000000u); }
 FN uint subgroup_add_u32(uint value) {
   uint sum = 0;
-  for (const ulong one : emulation().meet_subgroup(value)) sum += static_cast<uint>(one);
+  for (const ulong one : emulation().meet_subgroup(value).each) sum += static_cast<uint>(one);
   return sum;
 }
 // A sum that exceeds 32 bits is an error.
 FN int subgroup_add_s32(int value) {
   long sum = 0;
-  for (const ulong one : emulation().meet_subgroup(static_cast<uint>(value))) sum += static_cast<int>(one);
+  for (const ulong one : emulation().meet_subgroup(static_cast<uint>(value)).each) sum += static_cast<int>(one);
   EXPECT_EQ(sum, static_cast<int>(sum)) << "overflow";
   return static_cast<int>(sum);
 }

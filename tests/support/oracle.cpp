@@ -154,6 +154,7 @@ Expected finite_integer_sum(const std::vector<double>& values) {
   mpz_t part;
   mpz_inits(sum, part, nullptr);
   for (std::size_t i = 0; i < bins.size(); ++i) {
+    if (bins[i] == 0) continue;
     const Int128 magnitude = bins[i] < 0 ? -bins[i] : bins[i];
     mpz_import(part, 1, 1, sizeof magnitude, 0, 0, &magnitude);
     mpz_mul_2exp(part, part, i);
