@@ -9,18 +9,18 @@
 
 #include <samesum/error.hpp>
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <atomic>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <regex>
 #include <set>
-#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -78,31 +78,37 @@ const char* find_clang() {
   return nullptr;
 }
 
-// clang's diagnostics for each of `sources`, on all cores.
-std::vector<std::string> complaints(const char* clang, const std::set<std::string>& sources) {
+// The standard output of a command.
+std::string output_of(const std::string& command) {
+  const std::unique_ptr<FILE, int (*)(FILE*)> pipe(popen(command.c_str(), "r"), pclose);
+  std::string output;
+  for (int letter; pipe != nullptr && (letter = std::fgetc(pipe.get())) != EOF;) output += static_cast<char>(letter);
+  return output;
+}
+
+// clang's diagnostics for `sources`, on all cores. One process takes many files, as most of the time for one file is the start of a
+// process: that is what clang's driver runs for a file, as it shows by -###, with the others behind it.
+std::string complaints(const char* clang, const std::set<std::string>& sources) {
   const test::ScopedFolder folder;
-  const std::vector<std::string> texts(sources.begin(), sources.end());
-  std::vector<std::string> logs(texts.size());
-  std::atomic<std::size_t> next{0};
-  const auto work = [&] {
-    for (std::size_t i = next++; i < texts.size(); i = next++) {
-      const std::string file = fmt::format("{}/{}.cl", folder.path(), i);
-      std::ofstream(file) << texts[i];
-      const int status = std::system(fmt::format("{} -x cl -cl-std=CL3.0 -D__OPENCL_VERSION__=300 -Xclang -cl-ext=+all --target=spir64 "
-                                                 "-Xclang -finclude-default-header -Xclang "
-                                                 "-fdeclare-opencl-builtins -fsyntax-only -Werror {} > {}.log 2>&1",
-                                                 clang, file, file)
-                                         .c_str());
-      std::ostringstream log;
-      log << std::ifstream(file + ".log").rdbuf();
-      if (status != 0) logs[i] = log.str();
-    }
-  };
+  std::vector<std::string> files(std::max(std::thread::hardware_concurrency(), 1u));
+  std::size_t count = 0;
+  for (const std::string& source : sources) {
+    const std::string file = fmt::format("{}/{}.cl", folder.path(), count);
+    std::ofstream(file) << source;
+    files[count++ % files.size()] += " " + file;
+  }
+  const std::string driver = output_of(fmt::format(
+      "{} -x cl -cl-std=CL3.0 -D__OPENCL_VERSION__=300 -Xclang -cl-ext=+all --target=spir64 -Xclang -finclude-default-header -Xclang "
+      "-fdeclare-opencl-builtins -fsyntax-only -Werror {}/0.cl -### 2>&1 | tail -n 1",
+      clang, folder.path()));
+  // Without its file, and freeing the memory of each.
+  const std::string command = std::regex_replace(driver, std::regex("\"-disable-free\"| \"[^\"]*\"\\s*$"), "");
+  std::vector<std::string> logs(files.size());
   std::vector<std::thread> threads;
-  for (unsigned i = 0; i < std::max(std::thread::hardware_concurrency(), 1u); ++i) threads.emplace_back(work);
+  for (std::size_t i = 0; i < files.size(); ++i)
+    threads.emplace_back([&, i] { logs[i] = output_of(command + files[i] + " 2>&1 || echo clang failed"); });
   for (std::thread& thread : threads) thread.join();
-  std::erase(logs, "");
-  return logs;
+  return fmt::format("{}", fmt::join(logs, ""));
 }
 
 TEST(OpenclKernels, CompileForADriverThatNamesEveryExtension) {
@@ -135,7 +141,7 @@ TEST(OpenclKernels, CompileForADriverThatNamesEveryExtension) {
     EXPECT_EQ(compiled.count(std::string(file)), 1u) << file << " was not compiled: have test::build_every_kernel() build it";
   }
   EXPECT_GT(sources.size(), 100u);
-  for (const std::string& complaint : complaints(clang, sources)) ADD_FAILURE() << complaint;
+  EXPECT_EQ(complaints(clang, sources), "");
 }
 
 }  // namespace
