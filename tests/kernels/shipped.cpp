@@ -310,6 +310,13 @@ std::vector<ShippedKernel> shipped_kernels(std::span<const std::uint64_t> sizes,
 
 std::vector<ShippedKernel> kernels_of_rows() {
   std::vector<ShippedKernel> rows = shipped_kernels(sizes(), true);
+  std::set<std::string> kinds;
+  for (ShippedKernel& row : rows) {
+    // One of each way in which groups meet: the sum as a fixed-point number or by digits, moments, extrema, integers.
+    row.concurrent = row.name == "sums_int32_loads2" || (row.thorough && row.type == "float32" && !row.name.starts_with("products"));
+    const bool first = kinds.insert(row.family + row.type + row.about).second;  // one shape of each type and each kind of sums
+    row.few = first || row.thorough || row.concurrent;
+  }
   for (const std::string& name : kThorough) {
     if (!std::ranges::any_of(rows, [&](const ShippedKernel& row) { return row.name == name; })) {
       throw std::logic_error("no table of shapes has the kernel " + name + ", on which the long cases are to run");

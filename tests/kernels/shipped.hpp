@@ -19,7 +19,9 @@ struct ShippedKernel {
   std::string settings;  ///< distinguishes it from others of its family
   std::vector<std::string> files;
   std::vector<std::pair<std::string, std::string>> defines;
-  bool thorough = false;  ///< the long cases run on it too
+  bool thorough = false;    ///< the long cases run on it too
+  bool concurrent = false;  ///< runs under ThreadSanitizer too
+  bool few = false;         ///< one of the few on which `make test` runs, rather than `make test-all` alone
 
   const std::string& define(const std::string& what) const;  ///< "" where it is not defined
 };

@@ -1,5 +1,6 @@
-// write_rows FOLDER UNITS: writes that many translation units rows_0.cpp, rows_1.cpp …, which compile every kernel of kernels_of_rows() for
-// the host, each in its own namespace; and rows_concurrent.cpp with a few of them, for ThreadSanitizer. Unchanged units are not rewritten.
+// write_rows FOLDER FEW OTHERS: writes so many translation units few_0.cpp, few_1.cpp …, and others_0.cpp, others_1.cpp …, which compile
+// the kernels of kernels_of_rows() for the host, each in its own namespace: the few for `make test`, and all others. And concurrent.cpp
+// with some of the few, for ThreadSanitizer. Unchanged units are not rewritten.
 #include "device/kernels/program.hpp"
 #include "kernels/shipped.hpp"
 
@@ -50,11 +51,6 @@ std::string text_of(const ShippedKernel& kernel) {
   return text;
 }
 
-// One of each way in which groups meet: the sum as a fixed-point number or by digits, moments, extrema, integers.
-bool is_for_thread_sanitizer(const ShippedKernel& kernel) {
-  return kernel.name == "sums_int32_loads2" || (kernel.thorough && kernel.type == "float32" && !kernel.name.starts_with("products"));
-}
-
 bool write(const std::string& path, const std::string& text) {
   std::ifstream before(path);
   if (before && std::string(std::istreambuf_iterator<char>(before), {}) == text) return true;
@@ -70,17 +66,18 @@ int main(int, char** argv) {
   const std::string folder = argv[1];
   const std::string start =
       "// Written by tests/kernels/write_rows.cpp.\n#include \"support/emulation.hpp\"\n#include \"support/kernel_rows.hpp\"\n";
-  std::vector<std::string> units(std::strtoul(argv[2], nullptr, 10), start);
+  std::vector<std::string> few(std::strtoul(argv[2], nullptr, 10), start), others(std::strtoul(argv[3], nullptr, 10), start);
   std::string concurrent = start;
   // Chosen by a hash of the name (FNV-1a): a new kernel changes only one unit.
   for (const ShippedKernel& kernel : kernels_of_rows()) {
     std::uint32_t hash = 2166136261u;
     for (const char letter : kernel.name) hash = (hash ^ static_cast<unsigned char>(letter)) * 16777619u;
+    std::vector<std::string>& units = kernel.few ? few : others;
     units[hash / 65536 % units.size()] += text_of(kernel);
-    if (is_for_thread_sanitizer(kernel)) concurrent += text_of(kernel);
+    if (kernel.concurrent) concurrent += text_of(kernel);
   }
-  for (std::size_t i = 0; i < units.size(); ++i) {
-    if (!write(fmt::format("{}/rows_{}.cpp", folder, i), units[i])) return 1;
-  }
-  return write(fmt::format("{}/rows_concurrent.cpp", folder), concurrent) ? 0 : 1;
+  bool written = write(folder + "/concurrent.cpp", concurrent);
+  for (std::size_t i = 0; i < few.size(); ++i) written = write(fmt::format("{}/few_{}.cpp", folder, i), few[i]) && written;
+  for (std::size_t i = 0; i < others.size(); ++i) written = write(fmt::format("{}/others_{}.cpp", folder, i), others[i]) && written;
+  return written ? 0 : 1;
 }
