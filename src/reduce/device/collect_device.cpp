@@ -39,7 +39,7 @@ constexpr std::uint64_t kCachedBytes = std::uint64_t{128} << 20;  // beyond, lit
 
 // Several steps a tile pay only if each group draws many tiles.
 std::uint32_t choose_steps(const DeviceInfo& info, const KernelShape& shape, std::uint32_t steps, std::uint64_t elements) {
-  constexpr std::uint64_t kOften = 32;
+  constexpr std::uint64_t kOften = 64;
   const std::uint64_t step = std::uint64_t{16} * shape.group_size * shape.loads;
   const std::uint64_t share = elements * size_of(shape.type) / step / (std::uint64_t{info.compute_units} * 2 + 1);
   if (info.is_cpu || shape.dot || share < kOften) return 1;
@@ -68,6 +68,7 @@ KernelShape choose_shape(const DeviceInfo& info, DType type, const CollectOption
   const bool narrow_sum = shape.rounds() && shape.windows && size_of(type) < 8 && shape.group_size == 512;
   shape.resident = narrow_sum ? 3 : std::max(kUnitSize / 2 / shape.group_size, 1u);
   shape.steps = choose_steps(info, shape, chosen.steps, elements);
+  shape.polled = options.groups == 0 && reduction::can_poll(info);
   shape.cached = !info.is_cpu && elements * size_of(type) <= kCachedBytes;
   for (; local_bytes(shape) > info.local_bytes || shape.group_size / shape.columns > 256; shape.columns /= 2) {
     if (shape.columns > 4) continue;
@@ -101,7 +102,7 @@ device::Source pass_source(const KernelShape& shape, bool strided, const TermCod
   reduction::add_defines(source, {{"FIND_MIN", 1},
                                   {"FIND_MAX", 1},
                                   {"INDICES", 1},
-                                  {"POLLED", 0},
+                                  {"POLLED", shape.polled},
                                   {"KEEP_LOADS", 0},
                                   {"COUNT_NANS", !shape.fields.sum && !shape.fields.squares},
                                   {"EXTREMES", shape.fields.extrema},

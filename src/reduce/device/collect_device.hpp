@@ -32,6 +32,7 @@ struct KernelShape {
   std::uint32_t columns = 0;
   std::uint32_t resident = 1;  ///< groups to a compute unit, for which the compiler is to limit registers
   bool windows = false;        ///< sums in registers, where these are exact
+  bool polled = false;         ///< the last group waits for the others
   bool cached = false;         ///< the array is small enough for a good part of it to stay in the cache (cache_policy.h)
 
   /// Whether the sum is rounded on the device too.

@@ -22,15 +22,10 @@
 namespace samesum::statistics {
 namespace {
 
-// Whether a group may poll words of other groups: the device holds at least two groups, and has 64-bit atomic operations.
-bool can_poll(const DeviceInfo& info) {
-  return info.has(Capability::subgroups) && info.has(Capability::int64_atomics) && info.compute_units > 1 && info.max_group_size >= 1024;
-}
-
 tuning::Shape choose_shape(const DeviceInfo& info, DType type, const Tuning& options, std::uint64_t elements, bool places) {
   const std::uint32_t most = std::min(info.max_group_size, kMaxGroupSize);
   device::check_group_size(info, options.group_size, most);
-  const bool polls = options.group_size == 0 && options.groups == 0 && can_poll(info);
+  const bool polls = options.group_size == 0 && options.groups == 0 && reduction::can_poll(info);
   tuning::Shape shape{.group_size = 64, .drawn = true};  // where there is no record
   for (const tuning::Found& found : tuning::find_shapes(info, tuning::Operation::extrema, type, elements * size_of(type), places)) {
     if (found.shape.polled && !polls) continue;

@@ -4,6 +4,10 @@
 
 namespace samesum::reduction {
 
+bool can_poll(const DeviceInfo& info) {
+  return info.has(Capability::subgroups) && info.has(Capability::int64_atomics) && info.compute_units > 1 && info.max_group_size >= 1024;
+}
+
 std::vector<std::pair<std::string, std::string>> element_defines(DType type) {
   const core::FloatFormat format = core::float_format(type);
   device::Source source;

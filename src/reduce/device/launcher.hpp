@@ -25,6 +25,8 @@ inline std::uint32_t resident_groups(device::Device& device, const device::Kerne
                                      std::uint32_t of_unit) {
   return std::max(device.resident_groups(kernel, group_size).value_or(device.info().compute_units * of_unit), 1u);
 }
+/// Whether a group may poll words of other groups: the device holds at least two groups, and has 64-bit atomic operations.
+bool can_poll(const DeviceInfo& info);
 /// The defines that elements.h takes.
 std::vector<std::pair<std::string, std::string>> element_defines(DType type);
 void add_defines(device::Source& source, std::initializer_list<std::pair<std::string_view, std::int64_t>> defines);

@@ -3,13 +3,13 @@
 //
 // Extremes stay in registers, as keys (extremes.h). Exact sums are histograms of mantissas by exponent in local memory (bins.h): no branch depends
 // on the value of a finite element. If the device has float64, most floats are first added up in registers (exponent_window.h). Each group turns
-// its rows into digits (layout.h), adds them to the counted words of all groups, and publishes its extremes in a slot (meet.h). The group that
-// draws the last ticket gathers them and, if ROUND, rounds the sum. Without 64-bit atomic operations each group writes a record, and a second
-// launch adds up the records.
+// its rows into digits (layout.h), adds them to the counted words of all groups, and publishes its extremes in a slot (meet.h). One group
+// gathers them and, if ROUND, rounds the sum: if POLLED, the last one by its number; else the one that draws the last ticket. Without
+// 64-bit atomic operations each group writes a record, and a second launch adds up the records.
 //
 // Defined by the host, beside what elements.h takes: EXTREMES, SUM, PRODUCTS, NONZEROS (what is wanted), DOT (products are a·b; else
-// squares), ROUND (the sum goes to a SumRecord too), STRIDED, CACHED (walk.h), GROUP_SIZE, RESIDENT, LOADS (of 16 bytes, in flight), STEPS (of
-// LOADS, to a tile), COLUMN_BITS, WINDOWS.
+// squares), ROUND (the sum goes to a SumRecord too), STRIDED, CACHED (walk.h), GROUP_SIZE, RESIDENT, POLLED, LOADS (of 16 bytes, in flight),
+// STEPS (of LOADS, to a tile), COLUMN_BITS, WINDOWS.
 
 // The arrays: the kernel's first parameters. If TERM, those of the formula (term.hpp).
 #if !TERM
@@ -195,11 +195,12 @@ FN void round_words(GLOBAL uchar* record, ulong record_offset, ulong count, int 
 
 // Words of `schedule`: zero before the first launch, and again after each.
 #define TICKETS 0  // groups that have added their words
-#define TILES 1    // tiles drawn, in addition to each group's first tile
+#define TILES 1    // tiles drawn
+#define FEW_ROUNDS 8  // tiles of each group: so many or more, and some are drawn
 
 // For `count` elements, with extremes fewer than 2^31. `loads` loads of 16 bytes are read; the other elements are read one by one. walk.h has
-// the other arguments. Groups draw tiles from a counter, in the order of memory: all groups read from neighbouring addresses, and no group
-// waits for a slower one.
+// the other arguments. Tiles are taken in the order of memory. Each group has as many of the first ones as any other, without a barrier
+// between them; the rest, half of them where there are many, are drawn from a counter, so that no group waits for a slower one.
 KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT)
 void statistics(TERM_PARAMETERS, ulong row_length, uint head, ulong row_loads, ulong loads, ulong count, GLOBAL ulong* slots,
                 GLOBAL ulong* merged, GLOBAL uint* schedule, GLOBAL ulong* result, GLOBAL uchar* record, ulong record_offset,
@@ -232,6 +233,9 @@ void statistics(TERM_PARAMETERS, ulong row_length, uint head, ulong row_loads, u
   walk.cached = CACHED ? (uint)cached_loads(loads) / ARRAYS : 0;
   const uint steps = (uint)(loads / STEP);
   const uint tiles = (steps + STEPS - 1) / STEPS;
+  const uint rounds = max_u32(tiles / group_count(), 1);
+  uint own_tiles = rounds < FEW_ROUNDS ? rounds : rounds / 2;  // of this group, not drawn yet
+  const uint first_drawn = own_tiles * group_count();
 
   for (uint i = local_id(); i < ALL_BINS * COLUMNS; i += GROUP_SIZE) bins[i] = 0;
   for (uint i = local_id(); i < ALL_ROWS + RECORD_COUNTERS; i += GROUP_SIZE) rows[i] = 0;
@@ -249,7 +253,7 @@ void statistics(TERM_PARAMETERS, ulong row_length, uint head, ulong row_loads, u
 #endif
   state.sums = empty_sums();
   state.nonzeros = 0;
-  uint tile = group_id();
+  uint tile = group_id(), turn = 0;
 #if WINDOWS
   uint filled = 0;  // steps in the running sums
   uint begun = 0;
@@ -263,46 +267,52 @@ void statistics(TERM_PARAMETERS, ulong row_length, uint head, ulong row_loads, u
 #endif
   for (;;) {
     uint room = ROOM_TILES;
-    for (; room > 0 && tile < tiles; --room) {
-      // Stored behind the tile, so that no work-item waits for the counter.
-      uint next_tile = tiles;
-      if (local_id() == 0 && tiles > group_count()) next_tile = atomic_add_global32(&schedule[TILES], 1) + group_count();
-      for (uint step = tile * STEPS; step < (tile + 1) * STEPS && step < steps; ++step) {
-        const ulong first = (ulong)step * STEP + local_id();
-        uint4 v[LOADS];
-        uint4 w[LOADS];
+    while (room > 0 && tile < tiles) {
+      const uint taken = min_u32(own_tiles, room), end = tile + (taken > 0 ? taken : 1) * group_count();
+      own_tiles -= taken;
+      room -= taken > 0 ? taken : 1;
+      // Stored behind the tiles, so that no work-item waits for the counter.
+      uint next_tile = own_tiles > 0 ? end : tiles;
+      if (own_tiles == 0 && first_drawn < tiles && local_id() == 0) next_tile = atomic_add_global32(&schedule[TILES], 1) + first_drawn;
+      for (; tile < end; tile += group_count()) {
+        for (uint step = tile * STEPS; step < (tile + 1) * STEPS && step < steps; ++step) {
+          const ulong first = (ulong)step * STEP + local_id();
+          uint4 v[LOADS];
+          uint4 w[LOADS];
 #pragma unroll
-        for (int k = 0; k < LOADS; ++k) {
-          v[k] = load_at(left, walk, first + k * GROUP_SIZE);
-          w[k] = DOT ? load_at(right, walk, first + k * GROUP_SIZE) : v[k];
-        }
+          for (int k = 0; k < LOADS; ++k) {
+            v[k] = load_at(left, walk, first + k * GROUP_SIZE);
+            w[k] = DOT ? load_at(right, walk, first + k * GROUP_SIZE) : v[k];
+          }
 #if WINDOWS
-        if (!begun) state.sums.window = guess_window(v, w);
-        begun = 1;
-        state = accumulate_step(column, counters, v, w, walk, first, state);
+          if (!begun) state.sums.window = guess_window(v, w);
+          begun = 1;
+          state = accumulate_step(column, counters, v, w, walk, first, state);
 #else
 #pragma unroll
-        for (int k = 0; k < LOADS; ++k) {
-          const uint index = EXTREMES ? (uint)index_of_load(walk, first + k * GROUP_SIZE) : 0;
-          state = accumulate_load(column, counters, v[k], w[k], index, state);
-        }
+          for (int k = 0; k < LOADS; ++k) {
+            const uint index = EXTREMES ? (uint)index_of_load(walk, first + k * GROUP_SIZE) : 0;
+            state = accumulate_load(column, counters, v[k], w[k], index, state);
+          }
 #endif
 #if LIMITED
-        if (RARELY(state.found)) state.limits = share_extremes(&state.extremes);
-        state.found = 0;
+          if (RARELY(state.found)) state.limits = share_extremes(&state.extremes);
+          state.found = 0;
 #endif
 #if WINDOWS
-        ++filled;
-        state.sums.window = move_window(column, state.sums.window, filled * LOADS);
-        if (filled == FLUSH_STEPS) {
-          state.sums.window = empty_window(column, state.sums.window);
-          filled = 0;
-        }
+          ++filled;
+          state.sums.window = move_window(column, state.sums.window, filled * LOADS);
+          if (filled == FLUSH_STEPS) {
+            state.sums.window = empty_window(column, state.sums.window);
+            filled = 0;
+          }
 #endif
+        }
       }
-      if (local_id() == 0) drawn[room & 1] = next_tile;
+      if (local_id() == 0) drawn[turn] = next_tile;
       barrier_local();
-      tile = drawn[room & 1];
+      tile = drawn[turn];
+      turn ^= 1;
     }
     if (tile >= tiles && room >= ROOM_TILES / 2) break;  // the bins have room for the rest
 #if !FLOATS
@@ -311,6 +321,7 @@ void statistics(TERM_PARAMETERS, ulong row_length, uint head, ulong row_loads, u
     collect_bins(bins, counters, sums, rows);
     if (tile >= tiles) break;
   }
+  launch_dependents();
 #if WINDOWS
   flush_together(column, state.sums.window);
 #endif
@@ -338,6 +349,7 @@ void statistics(TERM_PARAMETERS, ulong row_length, uint head, ulong row_loads, u
   } while (rest != 0);
 
   const uint alone = group_count() == 1;
+  const uint is_last = POLLED && !alone && group_id() == group_count() - 1;  // it gathers, and adds what it has itself
   if (alone && local_id() == 0) schedule[TILES] = 0;
   // Slots of extremes; without 64-bit atomic operations records, of which the beginning is the slot.
   GLOBAL ulong* own = slots + (ulong)group_id() * (SAMESUM_INT64_ATOMICS ? RECORD_EXTREMES : RECORD);
@@ -346,19 +358,24 @@ void statistics(TERM_PARAMETERS, ulong row_length, uint head, ulong row_loads, u
   MIN_MAX_STATE found = combine_group(best, result_of(state.extremes));
   if (local_id() < LANES) {
     found = with_indices(found, left, walk, count);
-    if (!alone) publish(own, found);
+    if (!alone && !is_last) publish(own, found);
     if (alone && local_id() == 0) write_record(result, found);
   }
 #endif
 #if SAMESUM_INT64_ATOMICS
   for (uint i = local_id(); i < WORDS; i += GROUP_SIZE) {
     words[i] = word_of_rows(rows, i);
-    if (!alone) publish_counted(&merged[i * SPACING], (ulong)words[i], RECORD_COUNT_BITS);
+    if (!alone && !is_last) publish_counted(&merged[i * SPACING], (ulong)words[i], RECORD_COUNT_BITS);
   }
+#if POLLED
+  const uint last = is_last;
+#else
   if (local_id() == 0) drawn[0] = !alone && draws_last_ticket(&schedule[TICKETS]);
   barrier_local();
   const uint last = drawn[0];
+#endif
   RETURN_IF(!last && !alone);
+  const uint published = group_count() - POLLED;
   if (last) {
     ulong totals[WORDS_EACH];  // loaded together, to wait for memory once
 #pragma unroll
@@ -370,9 +387,9 @@ void statistics(TERM_PARAMETERS, ulong row_length, uint head, ulong row_loads, u
     for (uint k = 0; k < WORDS_EACH; ++k) {
       const uint i = local_id() + k * GROUP_SIZE;
       if (i >= WORDS) continue;
-      while (!is_of_groups(totals[k], group_count(), RECORD_COUNT_BITS)) totals[k] = atomic_load_global64(&merged[i * SPACING]);
+      while (!is_of_groups(totals[k], published, RECORD_COUNT_BITS)) totals[k] = atomic_load_global64(&merged[i * SPACING]);
       store_settled_global64(&merged[i * SPACING], 0);
-      words[i] = (long)totals[k] >> RECORD_COUNT_BITS;
+      words[i] = (POLLED ? words[i] : 0) + ((long)totals[k] >> RECORD_COUNT_BITS);
     }
     if (local_id() == 0) {
       store_settled_global32(&schedule[TICKETS], 0);
@@ -384,7 +401,7 @@ void statistics(TERM_PARAMETERS, ulong row_length, uint head, ulong row_loads, u
   }
 #if EXTREMES
   RETURN_IF(alone);
-  found = combine_group(best, gather(slots, last ? group_count() : 0, RECORD_EXTREMES, identity()));
+  found = combine_group(best, gather(slots, last ? published : 0, RECORD_EXTREMES, POLLED && local_id() == 0 ? found : identity()));
   if (last && local_id() == 0) write_record(result, found);
 #endif
 #if ROUND
