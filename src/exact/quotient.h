@@ -14,6 +14,13 @@ FN void clear_number(MAGNITUDE x) {
 // A pointer p such that p[lowest] is the first of `digits`.
 FN LOCAL long* numbered_from(LOCAL long* digits, int lowest) { return digits - lowest; }
 
+// The number without zeros at its ends.
+FN MAGNITUDE trimmed(MAGNITUDE x) {
+  while (x.last > x.first && x.digits[x.last] == 0) --x.last;
+  while (x.first < x.last && x.digits[x.first] == 0) ++x.first;
+  return x;
+}
+
 // The number with these digits, of which digit i weighs 2^(base + 32 i - 1074). `storage` begins with digit `low`, and has room for
 // four digits more than `count`.
 FN MAGNITUDE magnitude_of_digits(LOCAL long* storage, int low, LOCAL const long* digits, int count, int base) {
@@ -29,7 +36,7 @@ FN MAGNITUDE magnitude_of_digits(LOCAL long* storage, int low, LOCAL const long*
   for (int i = from; i <= to; ++i) exact_add_scaled(x.digits, digits[i], base + 32 * i);
   exact_normalize(x.digits, x.first, x.last);
   x.negative = exact_make_magnitude(x.digits, x.first, x.last);
-  return x;
+  return trimmed(x);
 }
 
 // The number divided by `divisor`, in place, with one digit for each of x; 1 is returned if something remains.
@@ -48,6 +55,12 @@ FN uint divide(MAGNITUDE x, uint divisor) {
 FN MAGNITUDE with_fraction(MAGNITUDE x) {
   for (int i = 1; i <= FRACTION_DIGITS; ++i) x.digits[x.first - i] = 0;
   x.first -= FRACTION_DIGITS;
+  return x;
+}
+
+// The digits of a number that are divided: at most `count`, from the highest one on. `rest` is set if any below them is not zero.
+FN MAGNITUDE highest_digits(MAGNITUDE x, int count, uint* rest) {
+  for (; x.last - x.first >= count; ++x.first) *rest |= x.digits[x.first] != 0;
   return x;
 }
 

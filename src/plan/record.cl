@@ -6,6 +6,26 @@
 // of the words (layout.h), which weigh 2^(SUM_BASE - 1074) and 2^(PRODUCT_BASE - 1074) and more; SUM_LOW, PRODUCT_LOW and NUMERATOR_LOW, the
 // lowest digit of each number below, and SUM_ROOM, PRODUCT_ROOM and NUMERATOR_ROOM, how many there may be.
 
+// The root of a number of 128 bits, the highest of which or the one below it is set; `rest` is set if it is not a whole number. A root of 16 bits is found
+// bit by bit, one of 32 and one of 64 by a division each. (Zimmermann, Karatsuba Square Root, INRIA research report 3805, 1999.)
+FN ulong whole_root(ulong high, ulong low, uint* rest) {
+  const uint top = (uint)(high >> 32);
+  uint root16 = 0;
+  for (int bit = 15; bit >= 0; --bit) {
+    const uint next = root16 | 1u << bit;
+    if (next * next <= top) root16 = next;
+  }
+  const ulong quotient16 = ((ulong)(top - root16 * root16) << 16 | (uint)high >> 16) / (2 * root16);
+  ulong root32 = (ulong)root16 << 16 | (quotient16 > 0xffffu ? 0xffffu : quotient16);
+  if (root32 * root32 > high) --root32;
+  const ulong quotient32 = ((high - root32 * root32) << 31 | low >> 33) / root32;
+  ulong root = root32 << 32 | (quotient32 > 0xffffffffu ? 0xffffffffu : quotient32);
+  const ulong square = mul_hi64(root, root);
+  if (square > high || (square == high && root * root > low)) --root;
+  *rest |= mul_hi64(root, root) != high || root * root != low;
+  return root;
+}
+
 // The float64 nearest to the square root of a number and a rest. From the 127 or 128 bits from the highest one on comes a root of 64 bits.
 FN ulong rounded_root(MAGNITUDE x, uint rest, LOCAL long* storage) {
   const int top = exact_top_bit(x.digits, x.first, x.last);
@@ -29,25 +49,7 @@ FN ulong rounded_root(MAGNITUDE x, uint rest, LOCAL long* storage) {
   }
   if (x.first <= digit) rest |= (exact_digit_in(x.digits, x.first, x.last, digit) & (((ulong)1 << shift) - 1)) != 0;
   for (int i = x.first; i < digit && i <= x.last; ++i) rest |= x.digits[i] != 0;
-  // A bit of the root for two bits of the number, from the highest on; what remains of the number has up to 66 bits.
-  ulong root = 0;
-  ulong left_high = 0;
-  ulong left_low = 0;
-  for (int i = 0; i < 64; ++i) {
-    left_high = left_high << 2 | left_low >> 62;
-    left_low = left_low << 2 | high >> 62;
-    high = high << 2 | low >> 62;
-    low <<= 2;
-    const ulong try_high = root >> 62;
-    const ulong try_low = root << 2 | 1;
-    root <<= 1;
-    if (left_high > try_high || (left_high == try_high && left_low >= try_low)) {
-      left_high -= try_high + (left_low < try_low ? 1 : 0);
-      left_low -= try_low;
-      root |= 1;
-    }
-  }
-  rest |= (left_high | left_low) != 0;
+  const ulong root = whole_root(high, low, &rest);
   const int position = unit / 2 + 537;  // of 2^((unit - 1074) / 2), from 2^-1074 on
   MAGNITUDE y;
   y.first = (position - 32) >> 5;
@@ -175,8 +177,10 @@ void statistics_record(GLOBAL const ulong* words, GLOBAL uchar* records, ulong r
       exact_add_scaled(numerator.digits, -upper, 32 * k + 32 - 1074);
     }
     exact_normalize(numerator.digits, numerator.first, numerator.last);
-    numerator = with_fraction(numerator);
-    uint rest = divide(numerator, (uint)used);
+    // A division takes one digit at most, and a root needs 128 bits.
+    uint rest = 0;
+    numerator = highest_digits(with_fraction(trimmed(numerator)), 7, &rest);
+    rest |= divide(numerator, (uint)used);
     rest |= divide(numerator, (uint)used);
     record[WORD_DEVIATION] = rounded_root(numerator, rest, product_digits);
     record[WORD_VARIANCE] = rounded(numerator, rest);
@@ -194,8 +198,9 @@ void statistics_record(GLOBAL const ulong* words, GLOBAL uchar* records, ulong r
       for (int i = 0; i <= sum.last - sum.first; ++i) from[i] = sum.digits[sum.first + i];
       MAGNITUDE mean = sum;
       mean.digits = from - sum.first;
-      mean = with_fraction(mean);
-      const uint rest = divide(mean, (uint)used);
+      uint rest = 0;
+      mean = highest_digits(with_fraction(mean), 6, &rest);
+      rest |= divide(mean, (uint)used);
       record[WORD_MEAN] = (sum_bits ^ magnitude) | rounded(mean, rest);
     }
   }
