@@ -349,7 +349,11 @@ void statistics(TERM_PARAMETERS, ulong row_length, uint head, ulong row_loads, u
   } while (rest != 0);
 
   const uint alone = group_count() == 1;
-  const uint is_last = POLLED && !alone && group_id() == group_count() - 1;  // it gathers, and adds what it has itself
+#if POLLED  // the last group gathers, and adds what it has itself
+  const uint gathers = !alone && group_id() == group_count() - 1, publishes = !alone && !gathers;
+#else
+  const uint publishes = !alone;
+#endif
   if (alone && local_id() == 0) schedule[TILES] = 0;
   // Slots of extremes; without 64-bit atomic operations records, of which the beginning is the slot.
   GLOBAL ulong* own = slots + (ulong)group_id() * (SAMESUM_INT64_ATOMICS ? RECORD_EXTREMES : RECORD);
@@ -358,17 +362,17 @@ void statistics(TERM_PARAMETERS, ulong row_length, uint head, ulong row_loads, u
   MIN_MAX_STATE found = combine_group(best, result_of(state.extremes));
   if (local_id() < LANES) {
     found = with_indices(found, left, walk, count);
-    if (!alone && !is_last) publish(own, found);
+    if (publishes) publish(own, found);
     if (alone && local_id() == 0) write_record(result, found);
   }
 #endif
 #if SAMESUM_INT64_ATOMICS
   for (uint i = local_id(); i < WORDS; i += GROUP_SIZE) {
     words[i] = word_of_rows(rows, i);
-    if (!alone && !is_last) publish_counted(&merged[i * SPACING], (ulong)words[i], RECORD_COUNT_BITS);
+    if (publishes) publish_counted(&merged[i * SPACING], (ulong)words[i], RECORD_COUNT_BITS);
   }
 #if POLLED
-  const uint last = is_last;
+  const uint last = gathers;
 #else
   if (local_id() == 0) drawn[0] = !alone && draws_last_ticket(&schedule[TICKETS]);
   barrier_local();
