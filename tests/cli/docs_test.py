@@ -472,7 +472,7 @@ class Plots(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             subprocess.run([sys.executable, SOURCE / "tools/plot-figures.py", folder], check=True)
             drawn = sorted(pathlib.Path(folder).iterdir())
-            self.assertEqual(len(drawn), 3)
+            self.assertEqual(len(drawn), 6)
             for picture in drawn:
                 kept = SOURCE / "docs/pictures" / picture.name
                 self.assertEqual(kept.read_text(encoding="utf-8"), picture.read_text(encoding="utf-8"), "run tools/plot-figures.py")
