@@ -177,9 +177,9 @@ void statistics_record(GLOBAL const ulong* words, GLOBAL uchar* records, ulong r
       exact_add_scaled(numerator.digits, -upper, 32 * k + 32 - 1074);
     }
     exact_normalize(numerator.digits, numerator.first, numerator.last);
-    // A division takes one digit at most, and a root needs 128 bits.
+    // Each division takes one digit at most; those that remain have the 128 bits that a root needs.
     uint rest = 0;
-    numerator = highest_digits(with_fraction(trimmed(numerator)), 7, &rest);
+    numerator = highest_digits(with_fraction(trimmed(numerator)), FRACTION_DIGITS + 2, &rest);
     rest |= divide(numerator, (uint)used);
     rest |= divide(numerator, (uint)used);
     record[WORD_DEVIATION] = rounded_root(numerator, rest, product_digits);
@@ -199,7 +199,7 @@ void statistics_record(GLOBAL const ulong* words, GLOBAL uchar* records, ulong r
       MAGNITUDE mean = sum;
       mean.digits = from - sum.first;
       uint rest = 0;
-      mean = highest_digits(with_fraction(mean), 6, &rest);
+      mean = highest_digits(with_fraction(mean), FRACTION_DIGITS + 1, &rest);
       rest |= divide(mean, (uint)used);
       record[WORD_MEAN] = (sum_bits ^ magnitude) | rounded(mean, rest);
     }

@@ -51,8 +51,7 @@ HWY_INLINE bool all_equal(const std::uint8_t* from) {
 #endif
 }
 
-// Takes runs from several places in turns. `add` takes 16 bytes of runs that are
-// not all equal; returns how many bytes that leaves.
+// Takes runs from several places in turns. `add` takes 16 bytes of runs that are not all equal; returns how many bytes that leaves.
 template <class Add>
 HWY_INLINE std::size_t add_runs(const std::uint8_t* from, std::size_t count, ByteTables& tables, const Add& add) {
   const std::size_t distance = count / (kPlaces * kRun) * kRun;

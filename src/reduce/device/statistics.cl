@@ -196,7 +196,8 @@ FN void round_words(GLOBAL uchar* record, ulong record_offset, ulong count, int 
 // Words of `schedule`: zero before the first launch, and again after each.
 #define TICKETS 0  // groups that have added their words
 #define TILES 1    // tiles drawn
-#define FEW_ROUNDS 8  // tiles of each group: so many or more, and some are drawn
+
+#define FEW_ROUNDS 8  // where each group has fewer tiles than this, all are its own and none is drawn, but for a remainder
 
 // For `count` elements, with extremes fewer than 2^31. `loads` loads of 16 bytes are read; the other elements are read one by one. walk.h has
 // the other arguments. Tiles are taken in the order of memory. Each group has as many of the first ones as any other, without a barrier
