@@ -192,7 +192,7 @@ class Bench {
   void row(const char* work, const char* line, uint64_t bytes, std::vector<float> all) const {
     std::sort(all.begin(), all.end());
     const float median = all[all.size() / 2];
-    std::printf("%-12s %-10s %-14s %11llu %10.2f %10.2f %10.2f %8.1f\n", work, kind_.c_str(), line, static_cast<unsigned long long>(n_),
+    std::printf("%-12s %-10s %-14s %11llu %10.2f %10.2f %10.2f %10.3f\n", work, kind_.c_str(), line, static_cast<unsigned long long>(n_),
                 median, all[all.size() / 10], all[all.size() * 9 / 10], static_cast<double>(bytes) / (1e3 * median));
     std::fflush(stdout);
   }
