@@ -20,7 +20,9 @@ FN double power_of(uint field) { return as_double((ulong)(field << 20 | 0x000800
 // The power of the word this many words below.
 #define power_below(power, words) as_double(as_ulong(power) - ((ulong)((words) * LOWER_BITS) << 52))
 FN long multiple_of(double sum, double power) { return (long)(as_ulong(sum) - as_ulong(power)); }
-FN uint in_bits(long x, int bits) { return (ulong)(x + ((long)1 << (bits - 1))) >> bits == 0; }
+FN uint in_bits(long x, int bits) { return ((ulong)x + ((ulong)1 << (bits - 1))) >> bits == 0; }
+// The sum modulo 2^64: words of a sum that does not fit may be anything, and are added up before that is known.
+FN long wrapping_sum(long a, long b) { return (long)((ulong)a + (ulong)b); }
 
 FN FIXED sum_identity(void) {
   FIXED sum;

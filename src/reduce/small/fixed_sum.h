@@ -21,7 +21,7 @@
 FN FIXED carried(FIXED sum) {
 #pragma unroll
   for (int i = 0; i < UPPER; ++i) {
-    sum.words[i + 1] += sum.words[i] >> BITS_OF(i);
+    sum.words[i + 1] = wrapping_sum(sum.words[i + 1], sum.words[i] >> BITS_OF(i));
     sum.words[i] &= MASK_OF(i);
   }
   return sum;
@@ -35,12 +35,12 @@ FN uint add_to_fixed(FIXED* sum, double term, double upper) {
     const double power = power_below(upper, UPPER - i), more = add_rn_f64(term, power);
     const long multiple = multiple_of(more, power);
     if (i == UPPER) fits = in_bits(multiple, POWER_BITS - 1);
-    sum->words[i] += (long)((ulong)multiple << (i == 0 ? FINER_BITS : 0));
+    sum->words[i] = wrapping_sum(sum->words[i], (long)((ulong)multiple << (i == 0 ? FINER_BITS : 0)));
     term = add_rn_f64(term, -add_rn_f64(more, -power));
   }
 #if FIRST_BITS != LOWER_BITS
   const double finest = as_double(as_ulong(power_below(upper, UPPER)) - ((ulong)FINER_BITS << 52)), more = add_rn_f64(term, finest);
-  sum->words[0] += multiple_of(more, finest);
+  sum->words[0] = wrapping_sum(sum->words[0], multiple_of(more, finest));
   term = add_rn_f64(term, -add_rn_f64(more, -finest));
 #endif
   *sum = carried(*sum);
@@ -77,7 +77,7 @@ FN long add_words(ulong word) {
 }
 
 FN long join_pieces(uint low, uint middle, uint high) {
-  return (int)low + (long)((ulong)(long)(int)middle << PIECE_BITS) + (long)((ulong)(long)(int)high << (2 * PIECE_BITS));
+  return (long)((ulong)(long)(int)low + ((ulong)(long)(int)middle << PIECE_BITS) + ((ulong)(long)(int)high << (2 * PIECE_BITS)));
 }
 
 // The group's sum.
@@ -102,7 +102,7 @@ FN FIXED sum_of_pieces(LOCAL const uint4* group, const int upper_pieces) {
       high &= (1u << (BITS_OF(i) - 2 * PIECE_BITS)) - 1;
     }
 #endif
-    sum.words[i] += join_pieces(count > 0 ? pieces[3 * i] : 0, count > 1 ? pieces[3 * i + 1] : 0, high);
+    sum.words[i] = wrapping_sum(join_pieces(count > 0 ? pieces[3 * i] : 0, count > 1 ? pieces[3 * i + 1] : 0, high), sum.words[i]);
   }
   sum = carried(sum);
   sum.failed = pieces[GROUP_FAILED] != 0 || !in_bits(sum.words[UPPER], WORD_BITS);

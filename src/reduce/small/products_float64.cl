@@ -35,7 +35,7 @@ typedef struct {
   uint inexact;
   uint greatest;          // the sum of the exponent fields of the greatest factors
   ulong words[UPPER];     // as a fixed-point number, by the powers
-  long finer;             // what is below the last of these
+  ulong finer;            // what is below the last of these
   uint left, small, other;  // of anchored products: bits in which sums left the power; whether any was too small; whether any was not -0.0
 } SHARE;
 
@@ -151,7 +151,7 @@ FN void add_finer(SHARE* share, REAL factors, uint first_high) {
   const double more = add_rn_f64(lost, third), left = add_rn_f64(lost, -add_rn_f64(more, -third));
   const double a = add_rn_f64(left, finest), b = add_rn_f64(lost_rest, finest);
   share->words[0] += (ulong)multiple_of(more, third);
-  share->finer += multiple_of(a, finest) + multiple_of(b, finest);
+  share->finer += (ulong)multiple_of(a, finest) + (ulong)multiple_of(b, finest);
   const uint exact = add_rn_f64(a, -finest) == left && add_rn_f64(b, -finest) == lost_rest;
   share->small |= !exact || (is_small(product) && factors.a != 0 && SECOND(factors) != 0);
 }
@@ -210,9 +210,9 @@ FN FIXED fixed_of_share(const SHARE* share, double power) {
   FIXED fixed = sum_identity();
 #pragma unroll
   for (int i = 0; i < UPPER; ++i) fixed.words[i] = (long)share->words[i];
-  fixed.words[1] += fixed.words[0] >> LOWER_BITS;
+  fixed.words[1] = wrapping_sum(fixed.words[1], fixed.words[0] >> LOWER_BITS);
   fixed.words[0] = (fixed.words[0] & (((long)1 << LOWER_BITS) - 1)) << (FIRST_BITS - LOWER_BITS);
-  fixed.words[0] += share->finer;
+  fixed.words[0] = wrapping_sum(fixed.words[0], (long)share->finer);
   fixed.failed = share->left >> 20 != 0 || share->small;
   return fixed;
 }

@@ -53,12 +53,14 @@ FN RUN run_of(uint group) {
 #if IN_REGISTERS
 // Adds the whole number to the share.
 FN void settle_run(const SUMS* sums, RUN* run) {
+  const uint terms = run->terms;
+  run->terms = 0;
+  if (run->whole == 0) return;  // the bits of a zero give no exponent
 #if FLOATS == 32
   const ulong bits = as_ulong(run->whole);
   const uint negative = (uint)(bits >> 63);
   int exponent = (int)(bits >> 52 & 0x7ff) - (1023 + 52 - 149);  // of the mantissa's unit, in units of the least float
   ulong mantissa = (bits & ((1UL << 52) - 1)) | 1UL << 52;
-  if (run->whole == 0) mantissa = 0;
   if (exponent < 0) {  // sums of floats are whole such units
     mantissa >>= -exponent;
     exponent = 0;
@@ -68,10 +70,7 @@ FN void settle_run(const SUMS* sums, RUN* run) {
   const ulong mantissa = negative ? 0 - (ulong)run->whole : (ulong)run->whole;
   const int exponent = 0;
 #endif
-  const uint terms = run->terms;
   run->whole = 0;
-  run->terms = 0;
-  if (mantissa == 0) return;
   // As add_to_pair(), but the upper digit takes what `terms` elements may add to it.
   const uint place = (uint)exponent + sums->phase;
   const int at = (int)place - (int)(DIGIT_BITS * sums->pair);
