@@ -5,6 +5,7 @@
 #include <setjmp.h>
 #include <ucontext.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -48,6 +49,8 @@ class Meeting {
     while (turn_ == turn) wait();
     return values;
   }
+  /// How often all have met.
+  uint turn() const { return turn_; }
 
  private:
   Values values_[2];
@@ -129,6 +132,7 @@ class Emulation {
     if (!ConcurrentGroups::have_threads(groups)) {
       begin(launch, groups, size, kernel, false);
       for (group_ = 0; group_ < groups; ++group_) run_group();
+      ++runs_;
       return;
     }
     std::vector<std::thread> threads;
@@ -154,8 +158,12 @@ class Emulation {
 
   /// The bits of all values.
   ulong meet_group(ulong value) {
+    Item& item = items_[current_];
+    item.turn = group_meeting_.turn();
+    item.at_barrier = true;
     const ulong any = group_meeting_.meet(current_, size(), value, wait_).any;
-    items_[current_].epoch = ++items_[current_].barriers;
+    item.at_barrier = false;
+    item.epoch = ++item.barriers;
     return any;
   }
   const Meeting::Values& meet_subgroup(ulong value) { return meetings_[current_ / 32].meet(current_ % 32, 32, value, wait_); }
@@ -199,8 +207,8 @@ class Emulation {
   struct Item {
     ucontext_t context{};
     std::unique_ptr<char[]> stack;  // its pages cost nothing until they are used
-    bool done = false;
-    uint barriers = 0, epoch = 0;
+    bool done = false, at_barrier = false;
+    uint barriers = 0, epoch = 0, turn = 0;
     void* fiber = nullptr;
     jmp_buf jump{};
     bool started = false;
@@ -226,20 +234,31 @@ class Emulation {
     meetings_.assign(items_.size() / 32, {});
     enter_scheduler();
     for (Item& item : items_) {
-      item.done = false;
+      item.done = item.at_barrier = false;
       item.barriers = item.epoch = 0;
       make_fiber(item);
     }
+    // Each sub-group goes on as far as it can before the next one, in one run the first ahead, in the next the last: a barrier that is missing
+    // shows.
+    const uint count = (size() + 31) / 32;
     for (bool working = true; working;) {
-      working = false;
-      for (current_ = 0; current_ < size(); ++current_) {
-        if (items_[current_].done) continue;
-        enter(items_[current_]);
-        working = working || !items_[current_].done;
-      }
+      for (uint i = 0; i < count; ++i) run_subgroup(runs_ % 2 == 0 ? i : count - 1 - i);
+      working = std::ranges::any_of(items_, [](const Item& item) { return !item.done; });
       watchdog_.check("work-items at barriers");
     }
     for (Item& item : items_) end_fiber(item);
+  }
+  void run_subgroup(uint number) {
+    for (bool working = true; working;) {
+      working = false;
+      for (current_ = 32 * number; current_ < std::min(32 * number + 32, size()); ++current_) {
+        Item& item = items_[current_];
+        if (item.done || (item.at_barrier && item.turn == group_meeting_.turn())) continue;
+        enter(item);
+        working = true;
+      }
+      watchdog_.check("work-items of a sub-group");
+    }
   }
 
   static void make_context(Item& item) {

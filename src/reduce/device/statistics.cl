@@ -406,6 +406,9 @@ void statistics(TERM_PARAMETERS, ulong row_length, uint head, ulong row_loads, u
   }
 #if EXTREMES
   RETURN_IF(alone);
+#if POLLED  // else a barrier is behind the first combination already
+  barrier_local();
+#endif
   found = combine_group(best, gather(slots, last ? published : 0, RECORD_EXTREMES, POLLED && local_id() == 0 ? found : identity()));
   if (last && local_id() == 0) write_record(result, found);
 #endif
