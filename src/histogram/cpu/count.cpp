@@ -94,17 +94,23 @@ class ByteCounter {
     for (std::size_t value = 0; value < 256; ++value) {
       for (const auto& copy : tables_->single) totals[value] += copy[value];
     }
-    if (tables_->pairs != nullptr) {
+    if (tables_->ordered != nullptr) {
       std::uint32_t low[256] = {};
       for (std::size_t high = 0; high < 256; ++high) {
         std::uint32_t sum = 0;
         for (std::size_t i = 0; i < 256; ++i) {
-          low[i] += tables_->pairs->counts[256 * high + i];
-          sum += tables_->pairs->counts[256 * high + i];
+          low[i] += tables_->ordered->counts[256 * high + i];
+          sum += tables_->ordered->counts[256 * high + i];
         }
         totals[high] += sum;
       }
       for (std::size_t value = 0; value < 256; ++value) totals[value] += low[value];
+    }
+    if (tables_->unordered != nullptr) {
+      move_counts(*tables_->unordered);
+      for (std::size_t value = 0; value < 256; ++value) {
+        totals[value] += std::uint64_t{tables_->unordered->bytes[0][value]} + tables_->unordered->bytes[1][value];
+      }
     }
     *tables_ = {};
   }

@@ -10,6 +10,7 @@
 
 #include <hwy/highway.h>
 
+#include <algorithm>
 #include <bitset>
 #include <cmath>
 #include <cstring>
@@ -32,8 +33,6 @@ HWY_INLINE std::uint64_t load_word(const std::uint8_t* from) {
 template <class T>
 constexpr T kRounder = sizeof(T) == 8 ? T(0x1.8p52) : T(0x1.8p23);
 
-constexpr std::size_t kRun = 64;  // bytes compared for equality
-
 HWY_INLINE bool all_equal(const std::uint8_t* from) {
   const std::uint64_t first = load_word(from);
   if (first != load_word(from + 8) || first != (first & 0xff) * 0x0101010101010101u) return false;  // the usual case
@@ -51,18 +50,19 @@ HWY_INLINE bool all_equal(const std::uint8_t* from) {
 #endif
 }
 
-// Takes runs from several places in turns. `add` takes 16 bytes of runs that are not all equal; returns how many bytes that leaves.
+// Takes runs from several places in turns: adds those that are all equal to `counts`, and calls add(run, place) for the others; returns how
+// many bytes that leaves.
 template <class Add>
-HWY_INLINE std::size_t add_runs(const std::uint8_t* from, std::size_t count, ByteTables& tables, const Add& add) {
+HWY_INLINE std::size_t add_runs(const std::uint8_t* from, std::size_t count, std::uint32_t* counts, const Add& add) {
   const std::size_t distance = count / (kPlaces * kRun) * kRun;
   for (std::size_t i = 0; i < distance; i += kRun) {
     for (std::size_t place = 0; place < kPlaces; ++place) {
       const std::uint8_t* const run = from + place * distance + i;
       __builtin_prefetch(run + kPrefetchBytes);
       if (all_equal(run)) {
-        tables.single[0][run[0]] += kRun;
+        counts[run[0]] += kRun;
       } else {
-        for (std::size_t k = 0; k < kRun; k += 16) add(run + k);
+        add(run, place);
       }
     }
   }
@@ -71,21 +71,38 @@ HWY_INLINE std::size_t add_runs(const std::uint8_t* from, std::size_t count, Byt
 
 void add_singles(const std::uint8_t* from, std::size_t count, ByteTables& tables) {
   auto& table = tables.single;
-  const std::size_t left = add_runs(from, count, tables, [&](const std::uint8_t* bytes) HWY_ATTR {
+  const std::size_t left = add_runs(from, count, table[0], [&](const std::uint8_t* run, std::size_t) HWY_ATTR {
     static_assert(ByteTables::kCopies == 16);
-    for (std::size_t half = 0; half < 16; half += 8) {
-      const std::uint64_t word = load_word(bytes + half);
-      ++table[half][word & 255];
-      ++table[half + 1][word >> 8 & 255];
-      ++table[half + 2][word >> 16 & 255];
-      ++table[half + 3][word >> 24 & 255];
-      ++table[half + 4][word >> 32 & 255];
-      ++table[half + 5][word >> 40 & 255];
-      ++table[half + 6][word >> 48 & 255];
-      ++table[half + 7][word >> 56];
+    for (std::size_t k = 0; k < kRun; k += 16) {
+      for (std::size_t half = 0; half < 16; half += 8) {
+        const std::uint64_t word = load_word(run + k + half);
+        ++table[half][word & 255];
+        ++table[half + 1][word >> 8 & 255];
+        ++table[half + 2][word >> 16 & 255];
+        ++table[half + 3][word >> 24 & 255];
+        ++table[half + 4][word >> 32 & 255];
+        ++table[half + 5][word >> 40 & 255];
+        ++table[half + 6][word >> 48 & 255];
+        ++table[half + 7][word >> 56];
+      }
     }
   });
   for (std::size_t i = count - left; i < count; ++i) ++table[0][from[i]];
+}
+
+// Counts `kCount` pairs, pair_at(i) for each i; calls wrapped(pair) where a counter comes to zero.
+template <std::size_t kCount, class Counter, std::size_t kCounters, class PairAt, class Wrapped>
+HWY_INLINE void count_pairs(Counter (&table)[kCounters], const PairAt& pair_at, const Wrapped& wrapped) {
+  constexpr std::size_t kUnrolled = 8;
+  for (std::size_t first = 0; first < kCount; first += kUnrolled) {
+    // Of eight steps, which they unroll, and of an array, compilers make loads, additions and stores, all with an index. On some processors
+    // an addition to memory, or an address in one register, takes half as long again: they take such a load for one of what was stored last
+    // by the same register.
+    for (std::size_t i = first; i < first + kUnrolled; ++i) {
+      const std::size_t pair = pair_at(i);
+      if (HWY_UNLIKELY(__builtin_add_overflow(table[pair], 1, &table[pair]))) wrapped(pair);
+    }
+  }
 }
 
 // Loads of two bytes are faster here than shifts of a word.
@@ -95,19 +112,62 @@ HWY_INLINE std::size_t load_pair(const std::uint8_t* from) {
   return pair;
 }
 
-void add_pairs(const std::uint8_t* from, std::size_t count, ByteTables& tables) {
-  auto& table = tables.pairs->counts;
-  const std::size_t left = add_runs(from, count, tables, [&](const std::uint8_t* bytes) HWY_ATTR {
-    for (std::size_t k = 0; k < 16; k += 2) {
-      const std::size_t pair = load_pair(bytes + k);
-      // Compilers make a load, an addition and a store of this, all with an index. On some processors an addition to memory, or an address
-      // in one register, takes half as long again: they take such a load for one of what was stored last by the same register.
-      if (HWY_LIKELY(!__builtin_add_overflow(table[pair], 1, &table[pair]))) continue;
-      tables.single[0][pair & 255] += 65536;
-      tables.single[0][pair >> 8] += 65536;
-    }
+void add_ordered(const std::uint8_t* from, std::size_t count, ByteTables& tables) {
+  auto& table = tables.ordered->counts;
+  const std::size_t left = add_runs(from, count, tables.single[0], [&](const std::uint8_t* run, std::size_t) HWY_ATTR {
+    count_pairs<kRun / 2>(
+        table, [&](std::size_t i) HWY_ATTR { return load_pair(run + 2 * i); },
+        [&](std::size_t pair) HWY_ATTR {
+          tables.single[0][pair & 255] += 65536;
+          tables.single[0][pair >> 8] += 65536;
+        });
   });
   for (std::size_t i = count - left; i < count; ++i) ++tables.single[0][from[i]];
+}
+
+HWY_NOINLINE void move_to_bytes(UnorderedPairs& pairs) {
+  const std::uint8_t* counts = pairs.counts;
+  for (std::size_t distance = 0; distance <= 128; ++distance, counts += 256) {
+    for (std::size_t i = 0; i < 256; ++i) pairs.bytes[0][i] += counts[i];
+    for (std::size_t i = 0; i < 256 - distance; ++i) pairs.bytes[1][i + distance] += counts[i];
+    for (std::size_t i = 0; i < distance; ++i) pairs.bytes[1][i] += counts[256 - distance + i];
+  }
+  std::memset(pairs.counts, 0, sizeof pairs.counts);
+  pairs.wrapped = 0;
+}
+
+// Takes over from a counter of 8 bits that has wrapped around. The processor does not foresee that, which costs it more than ten additions.
+// Of uniform data all counters wrap around at nearly the same time: so after the first ones all start again at zero.
+HWY_NOINLINE void carry(UnorderedPairs& pairs, std::size_t pair) {
+  constexpr std::uint32_t kMost = 1024;
+  pairs.bytes[0][pair & 255] += 256;
+  pairs.bytes[1][(pair + (pair >> 8)) & 255] += 256;
+  if (++pairs.wrapped == kMost) move_to_bytes(pairs);
+}
+
+void add_unordered(const std::uint8_t* from, std::size_t count, UnorderedPairs& pairs) {
+  constexpr std::size_t kHalf = kRun / 2;
+  const hn::CappedTag<std::uint16_t, kHalf> d;
+  const hn::Rebind<std::uint8_t, decltype(d)> bytes;
+  // A run's pairs wait until the next run of the same place: to load single words of a vector that has just been stored would stall.
+  auto& waiting = pairs.waiting;
+  for (auto& run : waiting) std::fill(run, run + kHalf, UnorderedPairs::kNone);
+  const auto count_run = [&](const std::uint16_t* run) HWY_ATTR {
+    count_pairs<kHalf>(
+        pairs.counts, [&](std::size_t i) HWY_ATTR { return std::size_t{run[i]}; }, [&](std::size_t pair) HWY_ATTR { carry(pairs, pair); });
+  };
+  const std::size_t left = add_runs(from, count, pairs.bytes[0], [&](const std::uint8_t* run, std::size_t place) HWY_ATTR {
+    count_run(waiting[place]);
+    for (std::size_t k = 0; k < kHalf; k += hn::Lanes(d)) {
+      const auto x = hn::PromoteTo(d, hn::LoadU(bytes, run + k)), y = hn::PromoteTo(d, hn::LoadU(bytes, run + kHalf + k));
+      const auto distance = hn::ShiftLeft<8>(hn::Sub(y, x));  // from x to y, modulo 256, in the upper byte
+      // The smaller of the distances from x to y and from y to x, above the byte from which it is counted.
+      hn::Store(hn::Min(hn::Add(x, distance), hn::Sub(y, distance)), d, waiting[place] + k);
+    }
+  });
+  for (const auto& run : waiting) count_run(run);
+  pairs.counts[UnorderedPairs::kNone] = 0;
+  for (std::size_t i = count - left; i < count; ++i) ++pairs.bytes[0][from[i]];
 }
 
 template <class T>
@@ -273,29 +333,58 @@ HWY_AFTER_NAMESPACE();
 namespace samesum::binning {
 
 SIMD_EXPORT(add_singles);
-SIMD_EXPORT(add_pairs);
+SIMD_EXPORT(add_ordered);
+SIMD_EXPORT(add_unordered);
+SIMD_EXPORT(move_to_bytes);
 SIMD_EXPORT(add_even_floats);
 SIMD_EXPORT(even_float_slots);
 
-void add_bytes(const std::uint8_t* from, std::size_t count, ByteTables& tables) {
-  // Where few of the counters of pairs of bytes are needed, these stay in the first-level cache, and one addition counts two bytes: of
-  // text, of images, of labels.
-  constexpr std::size_t kSample = 2048, kParts = 8;
-  constexpr std::size_t kWorthwhile = std::size_t{1} << 18;
-  constexpr std::size_t kLine = 64 / sizeof ByteTables::Pairs::counts[0], kMostLines = 640;
-  if (count >= kWorthwhile) {
-    std::bitset<65536 / kLine> lines;
-    for (std::size_t part = 0; part < kParts; ++part) {
-      const std::uint8_t* const sample = from + part * (count / kParts);
-      for (std::size_t i = 0; i < 2 * kSample / kParts; i += 2) lines.set((sample[i] | sample[i + 1] << 8) / kLine);
-    }
-    if (lines.count() <= kMostLines) {
-      if (tables.pairs == nullptr) tables.pairs = std::make_unique<ByteTables::Pairs>();
-      return SIMD_CALL(add_pairs)(from, count, tables);
+namespace {
+
+enum class Counting { singles, ordered_pairs, unordered_pairs };
+
+// The fastest way to count bytes, by a sample of them.
+Counting choose(const std::uint8_t* from, std::size_t count) {
+  constexpr std::size_t kWorthwhile = std::size_t{1} << 18;  // fewer bytes do not repay the clearing of pairs' counters
+  constexpr std::size_t kSample = 4096, kParts = 8;
+  constexpr std::size_t kLine = 64 / sizeof OrderedPairs::counts[0], kMostLines = 400;
+  if (count < kWorthwhile) return Counting::singles;
+  std::bitset<65536 / kLine> lines;
+  std::uint32_t counts[256] = {}, sampled = 0;
+  for (std::size_t part = 0; part < kParts; ++part) {
+    for (std::size_t first = 0; first < kSample / kParts; first += kRun) {
+      const std::uint8_t* const run = from + part * (count / kParts) + first;
+      if (std::memcmp(run, run + 1, kRun - 1) == 0) continue;  // all equal, which is one addition in any way of counting
+      for (std::size_t i = 0; i < kRun; i += 2) {
+        lines.set((run[i] | run[i + 1] << 8) / kLine);
+        ++counts[run[i]];
+        ++counts[run[i + 1]];
+      }
+      sampled += kRun;
     }
   }
-  SIMD_CALL(add_singles)(from, count, tables);
+  // Where one value is more than half of all, additions to the counter of its pair would wait for each other.
+  if (16 * *std::max_element(counts, counts + 256) > 9 * sampled) return Counting::singles;
+  // Pairs in their order need no preparation. Of text, images and labels their counters stay in the first-level cache.
+  return lines.count() <= kMostLines ? Counting::ordered_pairs : Counting::unordered_pairs;
 }
+
+}  // namespace
+
+void add_bytes(const std::uint8_t* from, std::size_t count, ByteTables& tables) {
+  switch (choose(from, count)) {
+    case Counting::singles:
+      return SIMD_CALL(add_singles)(from, count, tables);
+    case Counting::ordered_pairs:
+      if (tables.ordered == nullptr) tables.ordered = std::make_unique<OrderedPairs>();
+      return SIMD_CALL(add_ordered)(from, count, tables);
+    case Counting::unordered_pairs:
+      if (tables.unordered == nullptr) tables.unordered = std::make_unique<UnorderedPairs>();
+      return SIMD_CALL(add_unordered)(from, count, *tables.unordered);
+  }
+}
+
+void move_counts(UnorderedPairs& pairs) { SIMD_CALL(move_to_bytes)(pairs); }
 
 void add_even(const std::byte* from, std::size_t count, const Plan& plan, std::size_t copies, std::uint32_t* tables) {
   SIMD_CALL(add_even_floats)(from, count, plan, copies, tables);
