@@ -21,13 +21,9 @@ FN MAGNITUDE trimmed(MAGNITUDE x) {
   return x;
 }
 
-// The number with these digits, of which digit i weighs 2^(base + 32 i - 1074). `storage` begins with digit `low`, and has room for
-// four digits more than `count`.
-FN MAGNITUDE magnitude_of_digits(LOCAL long* storage, int low, LOCAL const long* digits, int count, int base) {
-  int from = 0;
-  int to = count - 1;
-  while (from < to && digits[from] == 0) ++from;
-  while (to > from && digits[to] == 0) --to;
+// The number with digits from..to, of which digit i weighs 2^(base + 32 i - 1074). `storage` begins with digit `low`, and has room for
+// four digits more.
+FN MAGNITUDE magnitude_of_range(LOCAL long* storage, int low, LOCAL const long* digits, int from, int to, int base) {
   MAGNITUDE x;
   x.digits = numbered_from(storage, low);
   x.first = (base + 32 * from) >> 5;
@@ -37,6 +33,15 @@ FN MAGNITUDE magnitude_of_digits(LOCAL long* storage, int low, LOCAL const long*
   exact_normalize(x.digits, x.first, x.last);
   x.negative = exact_make_magnitude(x.digits, x.first, x.last);
   return trimmed(x);
+}
+
+// The same of `count` digits, with as many of them as are in use.
+FN MAGNITUDE magnitude_of_digits(LOCAL long* storage, int low, LOCAL const long* digits, int count, int base) {
+  int from = 0;
+  int to = count - 1;
+  while (from < to && digits[from] == 0) ++from;
+  while (to > from && digits[to] == 0) --to;
+  return magnitude_of_range(storage, low, digits, from, to, base);
 }
 
 // The number divided by `divisor`, in place, with one digit for each of x; 1 is returned if something remains.
@@ -66,6 +71,6 @@ FN MAGNITUDE highest_digits(MAGNITUDE x, int count, uint* rest) {
 
 // The nearest float64 to a number and a rest below its lowest digit.
 FN ulong rounded(MAGNITUDE x, uint rest) {
-  x.digits[x.first] |= (long)rest;
+  if (rest != 0) x.digits[x.first] |= 1;
   return exact_round_float64(x.digits, x.first, x.last);
 }

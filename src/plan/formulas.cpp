@@ -68,7 +68,7 @@ class PlannedFormula : public Planned {
         any_(pass(Reading::strided)) {
     in_loads_.prepare_all(false);
     any_.prepare_all(false);
-    if (!alone()) recorder_.emplace(request.device.implementation(), type_, formula.fields, false);
+    if (!alone()) recorder_.emplace(request.device.implementation(), type_, formula.fields);
   }
 
   void enqueue(std::span<const Array> arrays, const device::Place* to) override {

@@ -1,10 +1,14 @@
-// The record of statistics, or of a dot product, from the words that statistics.cl leaves: every sum rounded once, in one small launch behind
-// it. By integers alone, so a device without float64 runs it as well.
+// The record of statistics, from the words that statistics.cl leaves: every sum rounded once, in one small launch behind it. By integers
+// alone, so a device without float64 runs it as well. One work-item does the arithmetic of a number; those of different sub-groups work on
+// different numbers.
 //
-// Stands after exact.h, quotient.h, exact_lanes.h, layout.h, elements.h and sum_record.h. Defined by the host, beside what elements.h takes: GROUP_SIZE;
-// EXTREMES, SUM, PRODUCTS, NONZEROS (what was collected), DOT (products are a·b, and the record is a SumRecord); SUM_DIGITS and PRODUCT_DIGITS
-// of the words (layout.h), which weigh 2^(SUM_BASE - 1074) and 2^(PRODUCT_BASE - 1074) and more; SUM_LOW, PRODUCT_LOW and NUMERATOR_LOW, the
-// lowest digit of each number below, and SUM_ROOM, PRODUCT_ROOM and NUMERATOR_ROOM, how many there may be.
+// Stands after exact.h, quotient.h, exact_lanes.h, layout.h, elements.h and sum_record.h. Defined by the host, beside what elements.h takes: GROUP_SIZE,
+// a multiple of TASK_SIZE; EXTREMES, SUM, PRODUCTS, NONZEROS (what was collected); SUM_DIGITS and PRODUCT_DIGITS of the words (layout.h), which
+// weigh 2^(SUM_BASE - 1074) and 2^(PRODUCT_BASE - 1074) and more; SUM_LOW, PRODUCT_LOW and NUMERATOR_LOW, the lowest digit of each number below,
+// and SUM_ROOM, PRODUCT_ROOM and NUMERATOR_ROOM, how many there may be.
+#define TASK_SIZE 32
+#define TASKS (GROUP_SIZE / TASK_SIZE)  // at the same time
+#define ROOT_ROOM 6
 
 // The root of a number of 128 bits, the highest of which or the one below it is set; `rest` is set if it is not a whole number. A root of 16 bits is found
 // bit by bit, one of 32 and one of 64 by a division each. (Zimmermann, Karatsuba Square Root, INRIA research report 3805, 1999.)
@@ -53,7 +57,7 @@ FN ulong rounded_root(MAGNITUDE x, uint rest, LOCAL long* storage) {
   const int position = unit / 2 + 537;  // of 2^((unit - 1074) / 2), from 2^-1074 on
   MAGNITUDE y;
   y.first = (position - 32) >> 5;
-  y.last = y.first + 5;
+  y.last = y.first + ROOT_ROOM - 1;
   y.digits = storage - y.first;
   clear_number(y);
   exact_add_scaled(y.digits, (long)(root & 0xffffffffUL), position);
@@ -89,34 +93,123 @@ FN void write_extremum(GLOBAL ulong* to, KEY key, uint index, ulong count) {
 }
 #endif
 
+#if SUM || PRODUCTS
+#define USED_WORDS ((SUM_DIGITS + PRODUCT_DIGITS + 31) / 32)
+// The number with `count` of the digits from digit `from` on. A bit of `used` is set for each digit that is not zero.
+FN MAGNITUDE magnitude_of_used(LOCAL long* storage, int low, LOCAL const long* digits, LOCAL const uint* used, int from, int count, int base) {
+  int first = count;
+  int last = 0;
+  for (int word = from / 32; word <= (from + count - 1) / 32; ++word) {
+    uint bits = used[word];
+    if (word == from / 32) bits &= ~0u << (from % 32);
+    if (32 * word + 31 >= from + count) bits &= ~0u >> (32 * word + 32 - (from + count));
+    if (bits == 0) continue;
+    if (first == count) first = 32 * word + (int)lowest_bit(bits) - from;
+    last = 32 * word + 31 - (int)clz32(bits) - from;
+  }
+  if (first == count) first = last = 0;
+  return magnitude_of_range(storage, low, digits + from, first, last, base);
+}
+#endif
+
+#if SUM
+// The sum, whose rounded bits are given, divided by `used`.
+FN ulong mean_of(MAGNITUDE sum, ulong sum_bits, ulong used, LOCAL long* storage) {
+  LOCAL long* const from = storage + FRACTION_DIGITS;
+  for (int i = 0; i <= sum.last - sum.first; ++i) from[i] = sum.digits[sum.first + i];
+  MAGNITUDE mean = sum;
+  mean.digits = from - sum.first;
+  uint rest = 0;
+  mean = highest_digits(with_fraction(mean), FRACTION_DIGITS + 1, &rest);
+  rest |= divide(mean, (uint)used);
+  return (sum_bits & (ulong)1 << 63) | rounded(mean, rest);
+}
+#endif
+
+#if SUM && PRODUCTS
+// n² times the variance: n Σx² - (Σx)², exactly.
+FN MAGNITUDE numerator_of(MAGNITUDE sum, MAGNITUDE squares, ulong used, LOCAL long* storage) {
+  MAGNITUDE numerator;
+  numerator.digits = numbered_from(storage, NUMERATOR_LOW);
+  const int low = (64 * sum.first - 1074) >> 5;
+  const int high = ((64 * sum.last + 32 - 1074) >> 5) + 3;
+  numerator.first = low < squares.first ? low : squares.first;
+  numerator.last = high > squares.last + 4 ? high : squares.last + 4;
+  numerator.negative = 0;
+  clear_number(numerator);
+  for (int i = squares.first; i <= squares.last; ++i) {
+    exact_add_scaled(numerator.digits, (long)((ulong)squares.digits[i] * used), 32 * i);
+  }
+  for (int k = 2 * sum.first; k <= 2 * sum.last; ++k) {
+    long lower = 0;
+    long upper = 0;
+    for (int i = sum.first; i <= sum.last; ++i) {
+      if (k - i < sum.first || k - i > sum.last) continue;
+      const ulong product = (ulong)sum.digits[i] * (ulong)sum.digits[k - i];
+      lower += (long)(product & 0xffffffffUL);
+      upper += (long)(product >> 32);
+    }
+    exact_add_scaled(numerator.digits, -lower, 32 * k - 1074);
+    exact_add_scaled(numerator.digits, -upper, 32 * k + 32 - 1074);
+  }
+  exact_normalize(numerator.digits, numerator.first, numerator.last);
+  return trimmed(numerator);
+}
+#endif
+
 // `words`: of one launch over `count` elements.
 KERNEL FIXED_GROUP(GROUP_SIZE, 1)
 void statistics_record(GLOBAL const ulong* words, GLOBAL uchar* records, ulong record_offset, ulong count, int skip_nans) {
   LOCAL_VAR long digits[SUM_DIGITS + PRODUCT_DIGITS + RECORD_COUNTERS];
-  LOCAL_VAR long numerator_digits[NUMERATOR_ROOM];  // and for what a rounding needs
-#if SUM && !DOT
+  LOCAL_VAR ulong sum_bits;
+#if SUM
+  LOCAL_VAR MAGNITUDE sum;
   LOCAL_VAR long sum_digits[SUM_ROOM];
+  LOCAL_VAR long mean_digits[SUM_ROOM + FRACTION_DIGITS];
+  LOCAL_VAR long numerator_digits[NUMERATOR_ROOM];  // and for what a rounding needs
 #endif
-#if PRODUCTS && !DOT
+#if PRODUCTS
+  LOCAL_VAR MAGNITUDE squares;
   LOCAL_VAR long product_digits[PRODUCT_ROOM];
+  LOCAL_VAR long root_digits[2 * ROOT_ROOM];
 #endif
+#if SUM || PRODUCTS
+  LOCAL_VAR uint used_digits[USED_WORDS];
+  if (local_id() < USED_WORDS) used_digits[local_id()] = 0;
+#endif
+  if (local_id() == 0) sum_bits = NAN_BITS;
+  barrier_local();
   grid_dependency_wait();
   for (uint i = local_id(); i < SUM_DIGITS + PRODUCT_DIGITS + RECORD_COUNTERS; i += GROUP_SIZE) {
-    digits[i] = (long)words[RECORD_EXTREMES + i];
+    const long digit = (long)words[RECORD_EXTREMES + i];
+    digits[i] = digit;
+#if SUM || PRODUCTS
+    if (i < SUM_DIGITS + PRODUCT_DIGITS && digit != 0) atomic_add_local32(&used_digits[i / 32], 1u << (i % 32));
+#endif
   }
   barrier_local();
-  if (local_id() >= LANES) return;
+
   GLOBAL ulong* const record = (GLOBAL ulong*)(records + record_offset);
   LOCAL const long* const counters = digits + SUM_DIGITS + PRODUCT_DIGITS;
-  const int integers = FLOATS ? 0 : SIGNED ? 2 : 1;
-#if DOT
-  write_sum_record(record, count, skip_nans, integers, digits, PRODUCT_DIGITS, PRODUCT_BASE, counters, numerator_digits);
-#else
-  ulong sum_bits = NAN_BITS;
+  const uint is_first = local_id() % TASK_SIZE == 0;
+  for (uint task = local_id() / TASK_SIZE; task < 3; task += TASKS) {
 #if SUM
-  sum_bits = write_sum_record(record + WORD_SUM, count, skip_nans, integers, digits, SUM_DIGITS, SUM_BASE, counters, numerator_digits);
+    if (task == 0 && local_id() < LANES) {
+      const ulong bits = write_sum_record(record + WORD_SUM, count, skip_nans, FLOATS ? 0 : SIGNED ? 2 : 1, digits, SUM_DIGITS, SUM_BASE, counters,
+                                          numerator_digits);
+      if (local_id() == 0) sum_bits = bits;
+    }
+    if (task == 1 && is_first) sum = magnitude_of_used(sum_digits, SUM_LOW, digits, used_digits, 0, SUM_DIGITS, SUM_BASE);
 #endif
-  if (local_id() != 0) return;
+#if PRODUCTS
+    if (task == 2 && is_first) {
+      squares = magnitude_of_used(product_digits, PRODUCT_LOW, digits, used_digits, SUM_DIGITS, PRODUCT_DIGITS, PRODUCT_BASE);
+    }
+#endif
+  }
+  barrier_local();
+
+  if (!is_first) return;
 #if !SUM && !PRODUCTS
   const ulong nans = words[RECORD_NANS] >> 32;
 #else
@@ -127,95 +220,64 @@ void statistics_record(GLOBAL const ulong* words, GLOBAL uchar* records, ulong r
   infinities = (ulong)(counters[COUNTER_POSITIVE_INFINITIES] + counters[COUNTER_NEGATIVE_INFINITIES]);
 #endif
   const ulong used = count - (skip_nans ? nans : 0);
-  const uint has_nan = nans != 0 && !skip_nans;
-  record[WORD_COUNT] = count;
-  record[WORD_NONZEROS] = NONZEROS ? (ulong)counters[COUNTER_NONZEROS] - (skip_nans ? nans : 0) : 0;
-  record[WORD_NANS] = nans;
-  record[WORD_MEAN] = NAN_BITS;
-  record[WORD_VARIANCE] = NAN_BITS;
-  record[WORD_DEVIATION] = NAN_BITS;
-  record[WORD_SQUARED_NORM] = NAN_BITS;
-  record[WORD_NORM] = NAN_BITS;
-#if SUM
-  const MAGNITUDE sum = magnitude_of_digits(sum_digits, SUM_LOW, digits, SUM_DIGITS, SUM_BASE);
-#else
-  record[WORD_SUM] = NAN_BITS;
-  record[WORD_SUM + 1] = 0;
-  record[WORD_SUM + 2] = 0x7fc00000;
-#endif
+  const uint has_nan = nans != 0 && !skip_nans, is_finite = !has_nan && infinities == 0;
+  for (uint task = local_id() / TASK_SIZE; task < 4; task += TASKS) {
+    if (task == 0) {
+      ulong squared_norm = NAN_BITS, norm = NAN_BITS;
 #if PRODUCTS
-  MAGNITUDE squares = magnitude_of_digits(product_digits, PRODUCT_LOW, digits + SUM_DIGITS, PRODUCT_DIGITS, PRODUCT_BASE);
-  if (!has_nan) {
-    const ulong infinite = (ulong)0x7ff << 52;
-    record[WORD_SQUARED_NORM] = infinities != 0 ? infinite : rounded(squares, 0);
-    record[WORD_NORM] = infinities != 0 ? infinite : rounded_root(squares, 0, numerator_digits);
-  }
-#endif
-#if SUM && PRODUCTS
-  // (n Σx² - (Σx)²) / n², exactly.
-  if (!has_nan && infinities == 0 && used != 0) {
-    MAGNITUDE numerator;
-    numerator.digits = numbered_from(numerator_digits, NUMERATOR_LOW);
-    const int low = (64 * sum.first - 1074) >> 5;
-    const int high = ((64 * sum.last + 32 - 1074) >> 5) + 3;
-    numerator.first = low < squares.first ? low : squares.first;
-    numerator.last = high > squares.last + 4 ? high : squares.last + 4;
-    clear_number(numerator);
-    for (int i = squares.first; i <= squares.last; ++i) {
-      exact_add_scaled(numerator.digits, (long)((ulong)squares.digits[i] * used), 32 * i);
-    }
-    for (int k = 2 * sum.first; k <= 2 * sum.last; ++k) {
-      long lower = 0;
-      long upper = 0;
-      for (int i = sum.first; i <= sum.last; ++i) {
-        if (k - i < sum.first || k - i > sum.last) continue;
-        const ulong product = (ulong)sum.digits[i] * (ulong)sum.digits[k - i];
-        lower += (long)(product & 0xffffffffUL);
-        upper += (long)(product >> 32);
+      if (!has_nan) squared_norm = norm = (ulong)0x7ff << 52;
+      if (is_finite) {
+        squared_norm = rounded(squares, 0);
+        norm = rounded_root(squares, 0, root_digits);
       }
-      exact_add_scaled(numerator.digits, -lower, 32 * k - 1074);
-      exact_add_scaled(numerator.digits, -upper, 32 * k + 32 - 1074);
-    }
-    exact_normalize(numerator.digits, numerator.first, numerator.last);
-    // Each division takes one digit at most; those that remain have the 128 bits that a root needs.
-    uint rest = 0;
-    numerator = highest_digits(with_fraction(trimmed(numerator)), FRACTION_DIGITS + 2, &rest);
-    rest |= divide(numerator, (uint)used);
-    rest |= divide(numerator, (uint)used);
-    record[WORD_DEVIATION] = rounded_root(numerator, rest, product_digits);
-    record[WORD_VARIANCE] = rounded(numerator, rest);
-  }
 #endif
+      record[WORD_SQUARED_NORM] = squared_norm;
+      record[WORD_NORM] = norm;
+    } else if (task == 1) {
+      ulong mean = sum_bits;
 #if SUM
-  if (used != 0) {
-    const ulong magnitude = sum_bits & ~((ulong)1 << 63);
-    uint zero = 1;
-    for (int i = sum.first; i <= sum.last; ++i) zero &= sum.digits[i] == 0;
-    if (has_nan || infinities != 0 || zero) {
-      record[WORD_MEAN] = sum_bits;
+      uint zero = 1;
+      for (int i = sum.first; i <= sum.last; ++i) zero &= sum.digits[i] == 0;
+      if (is_finite && !zero) mean = mean_of(sum, sum_bits, used, mean_digits);
+#endif
+      record[WORD_MEAN] = used != 0 ? mean : NAN_BITS;
+    } else if (task == 2) {
+      ulong variance = NAN_BITS, deviation = NAN_BITS;
+#if SUM && PRODUCTS
+      if (is_finite && used != 0) {
+        // Each division takes one digit at most; those that remain have the 128 bits that a root needs.
+        uint rest = 0;
+        const MAGNITUDE numerator = numerator_of(sum, squares, used, numerator_digits);
+        const MAGNITUDE quotient = highest_digits(with_fraction(numerator), FRACTION_DIGITS + 2, &rest);
+        rest |= divide(quotient, (uint)used);
+        rest |= divide(quotient, (uint)used);
+        deviation = rounded_root(quotient, rest, root_digits + ROOT_ROOM);
+        variance = rounded(quotient, rest);
+      }
+#endif
+      record[WORD_VARIANCE] = variance;
+      record[WORD_DEVIATION] = deviation;
     } else {
-      LOCAL long* const from = numerator_digits + FRACTION_DIGITS;
-      for (int i = 0; i <= sum.last - sum.first; ++i) from[i] = sum.digits[sum.first + i];
-      MAGNITUDE mean = sum;
-      mean.digits = from - sum.first;
-      uint rest = 0;
-      mean = highest_digits(with_fraction(mean), FRACTION_DIGITS + 1, &rest);
-      rest |= divide(mean, (uint)used);
-      record[WORD_MEAN] = (sum_bits ^ magnitude) | rounded(mean, rest);
-    }
-  }
+      record[WORD_COUNT] = count;
+      record[WORD_NONZEROS] = NONZEROS ? (ulong)counters[COUNTER_NONZEROS] - (skip_nans ? nans : 0) : 0;
+      record[WORD_NANS] = nans;
+#if !SUM
+      record[WORD_SUM] = NAN_BITS;
+      record[WORD_SUM + 1] = 0;
+      record[WORD_SUM + 2] = 0x7fc00000;
 #endif
 #if EXTREMES
-  write_extremum(record + WORD_MIN, (KEY)~(long)words[RECORD_MIN_KEY], (uint)words[RECORD_INDICES], count);
-  write_extremum(record + WORD_MAX, (KEY)(long)words[RECORD_MAX_KEY], (uint)(words[RECORD_INDICES] >> 32), count);
-  const uint first_nan = (uint)words[RECORD_NANS];
-  record[WORD_FIRST_NAN] = first_nan == ~0u ? NO_INDEX : first_nan;
+      write_extremum(record + WORD_MIN, (KEY)~(long)words[RECORD_MIN_KEY], (uint)words[RECORD_INDICES], count);
+      write_extremum(record + WORD_MAX, (KEY)(long)words[RECORD_MAX_KEY], (uint)(words[RECORD_INDICES] >> 32), count);
+      const uint first_nan = (uint)words[RECORD_NANS];
+      record[WORD_FIRST_NAN] = first_nan == ~0u ? NO_INDEX : first_nan;
 #else
-  record[WORD_MIN] = 0;
-  record[WORD_MIN_INDEX] = NO_INDEX;
-  record[WORD_MAX] = 0;
-  record[WORD_MAX_INDEX] = NO_INDEX;
-  record[WORD_FIRST_NAN] = NO_INDEX;
+      record[WORD_MIN] = 0;
+      record[WORD_MIN_INDEX] = NO_INDEX;
+      record[WORD_MAX] = 0;
+      record[WORD_MAX_INDEX] = NO_INDEX;
+      record[WORD_FIRST_NAN] = NO_INDEX;
 #endif
-#endif
+    }
+  }
 }

@@ -80,10 +80,11 @@ class PlannedPass : public Planned {
                      : statistics::with_nans(statistics::collect_options(fields, request.tuning))),
         order_(dot || fields.extrema ? core::Order::index : core::Order::memory),
         dot_(dot),
-        pass_(request.device.implementation(), request.type, options_, dot, request.size),
-        recorder_(request.device.implementation(), request.type, fields, dot) {
+        pass_(request.device.implementation(), request.type, options_, dot, request.size) {
     pass_.prepare_all();
-    if (dot || pass_.words() != nullptr) return;
+    if (dot) return;
+    recorder_.emplace(request.device.implementation(), request.type, fields);
+    if (pass_.words() != nullptr) return;
     recorded_.emplace(request.device.implementation(), request.type, for_records(options_), dot, request.size);
     recorded_->prepare_all();
   }
@@ -95,8 +96,8 @@ class PlannedPass : public Planned {
     check_count(a.size(), Plan::kMaxElements);
     latest_ = to != nullptr && recorded_ ? &*recorded_ : &pass_;
     latest_->launch(one, other, request_.nan, to);
-    // The kernel for small arrays has rounded the products, and written their record.
-    if (to != nullptr && latest_->words() != nullptr) recorder_.launch(*latest_->words(), a.size(), request_.nan, *to);
+    // A dot product's kernel has written the record.
+    if (to != nullptr && recorder_) recorder_->launch(*latest_->words(), a.size(), request_.nan, *to);
   }
   Result result() override {
     if (latest_ == nullptr) device::refuse_result();
@@ -112,7 +113,7 @@ class PlannedPass : public Planned {
   core::Order order_;
   bool dot_;
   statistics::DevicePass pass_;
-  Recorder recorder_;
+  std::optional<Recorder> recorder_;
   std::optional<statistics::DevicePass> recorded_;
   statistics::DevicePass* latest_ = nullptr;
 };

@@ -406,7 +406,7 @@ void build_every_kernel(device::Device& device, Kernels which) {
     statistics::CollectOptions all;
     all.fields.nonzeros = true;
     statistics::DevicePass(device, type, all, false, 1 << 28);
-    planning::Recorder(device, type, all.fields, false);
+    planning::Recorder(device, type, all.fields);
     for (const std::uint64_t elements : {1u << 10, 1u << 14, 1u << 16, 1u << 20, 1u << 28}) {
       if (elements != 1u << 28 && size_of(type) != 4) continue;
       statistics::DevicePass(device, type, {{true, false, false, false}}, false, elements);
@@ -417,7 +417,6 @@ void build_every_kernel(device::Device& device, Kernels which) {
       product_tree::PlannedFloats(device, type, false, {}, 1);
     }
     if (which == Kernels::few) continue;
-    planning::Recorder(device, type, {false, false, true, false}, true);
     for (const std::uint64_t elements : {1u << 12, 1u << 28}) {
       statistics::DevicePass products(device, type, {{false, false, true, false}}, true, elements);
       if (elements < 1 << 28) products.launch({device.allocate(64), 4, 16, 0}, {device.allocate(64), 4, 16, 0});  // for strides

@@ -35,8 +35,8 @@ struct KernelShape {
   bool polled = false;         ///< the last group waits for the others
   bool cached = false;         ///< the array is small enough for a good part of it to stay in the cache (cache_policy.h)
 
-  /// Whether the sum is rounded on the device too.
-  bool rounds() const { return fields == kSumAlone; }
+  /// Whether what is added up, a sum alone or products, is rounded too.
+  bool rounds() const { return dot || fields == kSumAlone; }
   reduction::RecordLayout layout() const { return {type, fields.sum, fields.squares, dot}; }
 
   std::string text() const;
@@ -57,8 +57,8 @@ class DevicePass {
 
   /// Enqueues a pass over `a`, and for a dot product over as many elements of `b` (else `b` is not read). Waits for nothing. Builds and
   /// allocates for an array of another layout or size than expected, unless prepare_all() has. Contiguous rows are faster; of two arrays,
-  /// if both begin at the same address modulo 16. A sum alone is rounded too: its SumRecord goes to `record`, or to where record() finds
-  /// it. At most kMaxIndexed elements; of sums alone any number.
+  /// if both begin at the same address modulo 16. A sum alone and a dot product are rounded too: the SumRecord goes to `record`, or to
+  /// where record() finds it. At most kMaxIndexed elements; of sums alone any number.
   /// @throws Error (usage) for more than 2^32 tiles of the groups.
   void launch(const device::Run& a, const device::Run& b, NanPolicy nan = NanPolicy::propagate, const device::Place* record = nullptr);
   /// Of terms with the code for which it was made.
@@ -74,7 +74,7 @@ class DevicePass {
     reduction::SmallSumEntries entries;
   };
   Digits digits() const;
-  /// After result() of a sum alone: the record that the device has written, if it went to no other place.
+  /// After result() of a sum alone or a dot product: the record that the device has written, if it went to no other place.
   const SumRecord& record() const { return record_; }
 
   /// The kernel of the last launch, or the first to be expected; "groups=528 group_size=256 columns=32".

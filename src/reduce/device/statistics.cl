@@ -4,11 +4,11 @@
 // Extremes stay in registers, as keys (extremes.h). Exact sums are histograms of mantissas by exponent in local memory (bins.h): no branch depends
 // on the value of a finite element. If the device has float64, most floats are first added up in registers (exponent_window.h). Each group turns
 // its rows into digits (layout.h), adds them to the counted words of all groups, and publishes its extremes in a slot (meet.h). One group
-// gathers them and, if ROUND, rounds the sum: if POLLED, the last one by its number; else the one that draws the last ticket. Without
+// gathers them and, if ROUND, rounds the sum or the products: if POLLED, the last one by its number; else the one that draws the last ticket. Without
 // 64-bit atomic operations each group writes a record, and a second launch adds up the records.
 //
 // Defined by the host, beside what elements.h takes: EXTREMES, SUM, PRODUCTS, NONZEROS (what is wanted), DOT (products are a·b; else
-// squares), ROUND (the sum goes to a SumRecord too), STRIDED, CACHED (walk.h), GROUP_SIZE, RESIDENT, POLLED, LOADS (of 16 bytes, in flight),
+// squares), ROUND (a sum alone, or products a·b, go to a SumRecord too), STRIDED, CACHED (walk.h), GROUP_SIZE, RESIDENT, POLLED, LOADS (of 16 bytes, in flight),
 // STEPS (of LOADS, to a tile), COLUMN_BITS, WINDOWS.
 
 // The arrays: the kernel's first parameters. If TERM, those of the formula (term.hpp).
@@ -32,7 +32,8 @@
 #define BIN_LOADS ((ALL_BINS * COLUMNS + 3) / 4)
 #define BEST_LOADS (GROUP_SIZE / LANES * 2)
 #if ROUND
-#define SCRATCH_LOADS ((EXACT_DIGITS + 3) / 2)
+#define SCRATCH_DIGITS (FIRST_COUNTER > EXACT_DIGITS ? FIRST_COUNTER + 3 : EXACT_DIGITS)  // exact_lanes.h
+#define SCRATCH_LOADS ((SCRATCH_DIGITS + 3) / 2)
 #else
 #define SCRATCH_LOADS 1
 #endif
@@ -186,10 +187,10 @@ FN long word_of_rows(LOCAL const long* rows, uint i) {
 }
 
 #if ROUND
-#define SUM_BASE (FLOATS ? 1074 - LOWEST_BIT : 1074)
+#define ROUND_BASE (FLOATS ? 1074 - (DOT ? 2 : 1) * LOWEST_BIT : 1074)
 FN void round_words(GLOBAL uchar* record, ulong record_offset, ulong count, int skip_nans, LOCAL const long* words, LOCAL uint4* storage) {
-  write_sum_record((GLOBAL ulong*)(record + record_offset), count, skip_nans, FLOATS ? 0 : SIGNED ? 2 : 1, words, SUM_DIGITS, SUM_BASE,
-                   words + FIRST_COUNTER, (LOCAL long*)storage);
+  write_sum_record((GLOBAL ulong*)(record + record_offset), count, skip_nans, FLOATS ? 0 : SIGNED ? 2 : 1, words, FIRST_COUNTER,
+                   ROUND_BASE, words + FIRST_COUNTER, (LOCAL long*)storage);
 }
 #endif
 
@@ -197,11 +198,11 @@ FN void round_words(GLOBAL uchar* record, ulong record_offset, ulong count, int 
 #define TICKETS 0  // groups that have added their words
 #define TILES 1    // tiles drawn
 
-#define FEW_ROUNDS 8  // where each group has fewer tiles than this, all are its own and none is drawn, but for a remainder
+#define FEW_ROUNDS 8  // where each group has fewer tiles than this, none is drawn
 
 // For `count` elements, with extremes fewer than 2^31. `loads` loads of 16 bytes are read; the other elements are read one by one. walk.h has
 // the other arguments. Tiles are taken in the order of memory. Each group has as many of the first ones as any other, without a barrier
-// between them; the rest, half of them where there are many, are drawn from a counter, so that no group waits for a slower one.
+// between them. Where there are many, half of them are drawn from a counter, so that no group waits for a slower one.
 KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT)
 void statistics(TERM_PARAMETERS, ulong row_length, uint head, ulong row_loads, ulong loads, ulong count, GLOBAL ulong* slots,
                 GLOBAL ulong* merged, GLOBAL uint* schedule, GLOBAL ulong* result, GLOBAL uchar* record, ulong record_offset,
@@ -235,7 +236,7 @@ void statistics(TERM_PARAMETERS, ulong row_length, uint head, ulong row_loads, u
   const uint steps = (uint)(loads / STEP);
   const uint tiles = (steps + STEPS - 1) / STEPS;
   const uint rounds = max_u32(tiles / group_count(), 1);
-  uint own_tiles = rounds < FEW_ROUNDS ? rounds : rounds / 2;  // of this group, not drawn yet
+  uint own_tiles = rounds < FEW_ROUNDS ? rounds + 1 : rounds / 2;  // of this group, or fewer
   const uint first_drawn = own_tiles * group_count();
 
   for (uint i = local_id(); i < ALL_BINS * COLUMNS; i += GROUP_SIZE) bins[i] = 0;
