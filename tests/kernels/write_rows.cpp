@@ -19,7 +19,7 @@ namespace {
 
 // The macros of kernel files, to be undefined after each kernel, so that they do not affect the next one.
 std::set<std::string> macros_of(const ShippedKernel& kernel) {
-  std::set<std::string> names{"ROW_NAME", "ROW_TYPE", "ROW_THOROUGH", "ROW_KERNEL", "ROW_FIXED_POINT", "ROW_SLOT_WORDS", "ROW_SMALL"};
+  std::set<std::string> names{"ROW_NAME", "ROW_TYPE", "ROW_THOROUGH", "ROW_KERNEL", "ROW_DIGITS", "ROW_BASE", "ROW_SLOT_WORDS", "ROW_SMALL"};
   for (const auto& [name, value] : kernel.defines) names.insert(name);
   for (const std::string& file : kernel.files) {
     std::istringstream text{std::string(device::kernel_file(file))};

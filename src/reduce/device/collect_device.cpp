@@ -97,7 +97,7 @@ device::Source pass_source(const KernelShape& shape, bool strided, const TermCod
   add(rest, {"reduce/device/meet.h", "reduce/device/extremes.h", "reduce/device/limits.h", "reduce/device/bins.h",
              "reduce/device/exponent_window.h", "reduce/device/sums.h"});
   if (shape.rounds()) add(rest, {"reduce/small/sum_record.h"});
-  add(rest, {"reduce/device/statistics.cl"});
+  add(rest, {"reduce/device/words.h", "reduce/device/statistics.cl"});
   device::Source source{std::move(files), reduction::element_defines(shape.type)};
   reduction::add_defines(source, {{"FIND_MIN", 1},
                                   {"FIND_MAX", 1},

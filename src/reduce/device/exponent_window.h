@@ -62,7 +62,7 @@ typedef struct {
   double sum0, sum1;
   double product0, product1, product2, product3;
   uint a_top, b_top;       // exponent fields
-  uint fixed;              // until the sums are emptied so often; FIXED of it for each, and one for each load since they last were
+  uint fixed;              // until the sums are emptied so often; PERIOD of it for each, and one for each load since they last were
   int a_missed, b_missed;  // the greatest size class, less one, of a load that it did not hold
 } WINDOW;
 
@@ -100,10 +100,10 @@ FN WINDOW open_window(uint a_top, uint b_top) {
 
 // The closed window: no number lies in it.
 #define CLOSED WINDOW_SPAN
-#define FIXED 256
+#define PERIOD 256
 FN uint is_open(WINDOW w) { return w.a_top != CLOSED; }
-FN uint is_in_use(WINDOW w) { return w.a_top != CLOSED || w.fixed < FIXED; }
-FN uint hits_of(WINDOW w) { return w.fixed & (FIXED - 1); }
+FN uint is_in_use(WINDOW w) { return w.a_top != CLOSED || w.fixed < PERIOD; }
+FN uint hits_of(WINDOW w) { return w.fixed & (PERIOD - 1); }
 
 // In the order of magnitudes; 0 only for zeros.
 #if BITS == 64
@@ -280,7 +280,7 @@ FN WINDOW empty_window(LOCAL uint* column, WINDOW w) {
   flush_window(column, w);
   const uint useless = misses_many(w, LOADS_A_WINDOW);
   WINDOW next = open_window(useless ? CLOSED : w.a_top, useless ? CLOSED : w.b_top);
-  next.fixed = useless ? PERIODS_CLOSED * FIXED : w.fixed >= FIXED ? (w.fixed & ~(FIXED - 1)) - FIXED : 0;
+  next.fixed = useless ? PERIODS_CLOSED * PERIOD : w.fixed >= PERIOD ? (w.fixed & ~(PERIOD - 1)) - PERIOD : 0;
   return next;
 }
 
@@ -354,11 +354,11 @@ FN WINDOW move_window(LOCAL uint* column, WINDOW w, uint loads) {
   const uint higher = a_top > w.a_top || OR_OF_B(b_top > w.b_top);
   w.a_missed = w.b_missed = -1;
   const uint moves = !is_open(w) || (above && higher), closes = !moves && misses_many(w, loads);
-  if (w.fixed >= FIXED || !(moves || closes)) return w;
+  if (w.fixed >= PERIOD || !(moves || closes)) return w;
   flush_window(column, w);
   WINDOW next = open_window(closes ? CLOSED : a_top > w.a_top ? a_top : w.a_top, closes ? CLOSED : b_top > w.b_top ? b_top : w.b_top);
   // Its misses still count, once the sums are emptied; but not those of a window that was none.
-  next.fixed = closes ? PERIODS_CLOSED * FIXED : FIXED + (is_open(w) ? hits_of(w) : loads);
+  next.fixed = closes ? PERIODS_CLOSED * PERIOD : PERIOD + (is_open(w) ? hits_of(w) : loads);
   return next;
 }
 #endif

@@ -70,21 +70,5 @@ FN void clear_slot(GLOBAL ulong* slot) {
 #endif
 }
 
-#if SAMESUM_INT64_ATOMICS
-// The same of single words of slots of any length: each work-item polls BATCH of them, GROUP_SIZE words apart. Those without a bit in `wanted` are
-// not read, and count as zero.
-#define BATCH 4
-FN void gather_batch(GLOBAL ulong* from, uint wanted, ulong* words) {
-  uint present;
-  do {
-    present = 1;
-#pragma unroll
-    for (int i = 0; i < BATCH; ++i) words[i] = (wanted >> i & 1) != 0 ? atomic_load_global64(&from[i * GROUP_SIZE]) : PRESENT;
-#pragma unroll
-    for (int i = 0; i < BATCH; ++i) present &= (uint)(words[i] >> 63);
-  } while (!present);
-}
-#endif
-
 // Whether the work-item draws the last ticket of all groups; for one work-item of each, after the group has published.
 FN uint draws_last_ticket(GLOBAL uint* tickets) { return atomic_add_global32(tickets, 1) == group_count() - 1; }

@@ -19,20 +19,13 @@
       long b_row_stride
 #endif
 
-// Words that are added up, in this order: digits of the sum, digits of the products, counters. In a record they follow the extremes.
-#define SUM_DIGITS (SUM ? DIGITS_OF(SUM_ROWS, SUM_ROW_BITS) : 0)
-#define PRODUCT_DIGITS (PRODUCTS ? DIGITS_OF(PRODUCT_ROWS, PRODUCT_ROW_BITS) : 0)
-#define FIRST_COUNTER (SUM_DIGITS + PRODUCT_DIGITS)
-#define WORDS (FIRST_COUNTER + RECORD_COUNTERS)
 #define RECORD (RECORD_EXTREMES + WORDS)
-#define WORDS_EACH ((WORDS + GROUP_SIZE - 1) / GROUP_SIZE)
 
 #define STEP (GROUP_SIZE * LOADS)  // 16-byte loads that a group has in flight
 // The size of local memory in units of 16 bytes: first for bins; later the same memory serves to combine extremes, and to round.
 #define BIN_LOADS ((ALL_BINS * COLUMNS + 3) / 4)
 #define BEST_LOADS (GROUP_SIZE / LANES * 2)
 #if ROUND
-#define SCRATCH_DIGITS (FIRST_COUNTER > EXACT_DIGITS ? FIRST_COUNTER + 3 : EXACT_DIGITS)  // exact_lanes.h
 #define SCRATCH_LOADS ((SCRATCH_DIGITS + 3) / 2)
 #else
 #define SCRATCH_LOADS 1
@@ -172,25 +165,6 @@ FN MIN_MAX_STATE with_indices(MIN_MAX_STATE found, ARRAY a, WALK walk, ulong cou
   found.min_index = index_again(found.min_key, found.min_index, 1, a, walk, count);
 #endif
   return found;
-}
-#endif
-
-// Word i of the group's words that are added up.
-FN long word_of_rows(LOCAL const long* rows, uint i) {
-#if SUM
-  if (i < SUM_DIGITS) return digit_of_rows(rows, SUM_ROWS, SUM_ROW_BITS, (int)i);
-#endif
-#if PRODUCTS
-  if (i < FIRST_COUNTER) return digit_of_rows(rows + FIRST_PRODUCT_ROW, PRODUCT_ROWS, PRODUCT_ROW_BITS, (int)i - SUM_DIGITS);
-#endif
-  return rows[ALL_ROWS + i - FIRST_COUNTER];
-}
-
-#if ROUND
-#define ROUND_BASE (FLOATS ? 1074 - (DOT ? 2 : 1) * LOWEST_BIT : 1074)
-FN void round_words(GLOBAL uchar* record, ulong record_offset, ulong count, int skip_nans, LOCAL const long* words, LOCAL uint4* storage) {
-  write_sum_record((GLOBAL ulong*)(record + record_offset), count, skip_nans, FLOATS ? 0 : SIGNED ? 2 : 1, words, FIRST_COUNTER,
-                   ROUND_BASE, words + FIRST_COUNTER, (LOCAL long*)storage);
 }
 #endif
 
@@ -369,10 +343,8 @@ void statistics(TERM_PARAMETERS, ulong row_length, uint head, ulong row_loads, u
   }
 #endif
 #if SAMESUM_INT64_ATOMICS
-  for (uint i = local_id(); i < WORDS; i += GROUP_SIZE) {
-    words[i] = word_of_rows(rows, i);
-    if (publishes) publish_counted(&merged[i * SPACING], (ulong)words[i], RECORD_COUNT_BITS);
-  }
+  for (uint i = local_id(); i < WORDS; i += GROUP_SIZE) words[i] = word_of_rows(rows, i);
+  if (publishes) publish_words(merged, words);
 #if POLLED
   const uint last = gathers;
 #else
@@ -383,20 +355,10 @@ void statistics(TERM_PARAMETERS, ulong row_length, uint head, ulong row_loads, u
   RETURN_IF(!last && !alone);
   const uint published = group_count() - POLLED;
   if (last) {
-    ulong totals[WORDS_EACH];  // loaded together, to wait for memory once
-#pragma unroll
-    for (uint k = 0; k < WORDS_EACH; ++k) {
-      const uint i = local_id() + k * GROUP_SIZE;
-      totals[k] = i < WORDS ? atomic_load_global64(&merged[i * SPACING]) : 0;
-    }
-#pragma unroll
-    for (uint k = 0; k < WORDS_EACH; ++k) {
-      const uint i = local_id() + k * GROUP_SIZE;
-      if (i >= WORDS) continue;
-      while (!is_of_groups(totals[k], published, RECORD_COUNT_BITS)) totals[k] = atomic_load_global64(&merged[i * SPACING]);
-      store_settled_global64(&merged[i * SPACING], 0);
-      words[i] = (POLLED ? words[i] : 0) + ((long)totals[k] >> RECORD_COUNT_BITS);
-    }
+#if !POLLED  // what the group has itself is among what it has published
+    for (uint i = local_id(); i < WORDS; i += GROUP_SIZE) words[i] = 0;
+#endif
+    gather_words(merged, published, words);
     if (local_id() == 0) {
       store_settled_global32(&schedule[TICKETS], 0);
       store_settled_global32(&schedule[TILES], 0);

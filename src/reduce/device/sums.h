@@ -53,7 +53,7 @@ FN SUMS_STATE count_special(LOCAL uint* counters, WORD x, WORD y, SUMS_STATE sta
 #else
   const uint nan = is_nan(x);
   const uint special = is_special(x);
-  const uint negative = sign_of(x) & 1;
+  const uint negative = SUM && sign_of(x) & 1;  // squares have no sign
 #endif
   if (special) atomic_add_local32(&counters[nan ? COUNTER_NANS : negative ? COUNTER_NEGATIVE_INFINITIES : COUNTER_POSITIVE_INFINITIES], 1);
   state.other |= special && !nan;

@@ -1,8 +1,5 @@
 // Elements of sums of small arrays: integers of BITS bits.
 #define ELEMENTS_PER_LOAD (128 / BITS)
-#define ROW_BITS 16
-#define ROW_BASE 1074
-#define ROWS 8
 
 #if BITS == 8
 #define ELEMENT uchar

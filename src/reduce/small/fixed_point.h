@@ -1,6 +1,6 @@
 // Fixed-point numbers: words, the lowest first. Each is a multiple of a power of two, which is 2^LOWER_BITS times that of the word below, or
 // 2^FIRST_BITS times that of the first word.
-#if PRODUCTS && FRACTION_BITS == 52
+#if PRODUCTS || BITS == 64
 #define FIXED_WORDS 4
 #else
 #define FIXED_WORDS 2

@@ -2,12 +2,12 @@
 // powers from the start. Sums are then combined by integer additions alone: in a sub-group, in local memory, and in a few counted words of global
 // memory.
 //
-// Sums that fit are exact. If a sum does not fit, because the previous launch had other data, the group falls back to limbs (small_sum.cl), and
-// this launch takes longer; it stores other powers, or that some launches are to skip fixed-point numbers.
+// Sums that fit are exact. If a sum does not fit, because the previous launch had other data, the group adds up in bins (small_sum.cl), and this
+// launch takes longer; it stores other powers, or that some launches are to skip fixed-point numbers.
 //
 // Follows the file of the terms, which defines FIRST_BITS; LOWER_BITS; UPPER_BITS, the bits of the last word of a work-item's share with its sign;
-// LOWER_PIECES and UPPER_PIECES, in which words are added up; TERM_SCALE, the exponent that shares are divided by; HEADROOM, the bits that a sum
-// may grow by, and a margin; term_of(); begin_anchored(), add_anchored(), end_anchored() and fixed_of_share().
+// LOWER_PIECES and UPPER_PIECES, in which words are added up; TERM_SCALE, the exponent that shares are divided by; GROWTH, the bits that a sum
+// may grow by, and a margin; add_terms() and fixed_of_share().
 #define PIECE_BITS 21  // a group adds at most 2^10 of them
 #define PIECE_MASK 0x1fffffu
 #define FINER_BITS (FIRST_BITS - LOWER_BITS)  // bits of the first word below the last bit of its power
@@ -15,6 +15,7 @@
 #define MASK_OF(word) (((long)1 << BITS_OF(word)) - 1)
 #define WORD_BITS (FIXED_WORDS == 2 ? 52 : 40)  // of a group's last word, with the sign
 #define TOTAL_BITS 52                           // the same of all groups' sum, which is to be rounded
+#define FIELD_WORD (WORDS - 1)                  // of a result: the exponent field of the last word's power; zero where digits are stored
 #define WORD_PIECES (FIXED_WORDS == 2 ? 3 : 2)
 
 // Carries: moves the bits of each word beyond its width to the next word.
@@ -27,33 +28,13 @@ FN FIXED carried(FIXED sum) {
   return sum;
 }
 
-// Adds a term; returns whether that is exact.
-FN uint add_to_fixed(FIXED* sum, double term, double upper) {
-  uint fits = 1;
-#pragma unroll
-  for (int i = UPPER; i >= 0; --i) {
-    const double power = power_below(upper, UPPER - i), more = add_rn_f64(term, power);
-    const long multiple = multiple_of(more, power);
-    if (i == UPPER) fits = in_bits(multiple, POWER_BITS - 1);
-    sum->words[i] = wrapping_sum(sum->words[i], (long)((ulong)multiple << (i == 0 ? FINER_BITS : 0)));
-    term = add_rn_f64(term, -add_rn_f64(more, -power));
-  }
-#if FIRST_BITS != LOWER_BITS
-  const double finest = as_double(as_ulong(power_below(upper, UPPER)) - ((ulong)FINER_BITS << 52)), more = add_rn_f64(term, finest);
-  sum->words[0] = wrapping_sum(sum->words[0], multiple_of(more, finest));
-  term = add_rn_f64(term, -add_rn_f64(more, -finest));
-#endif
-  *sum = carried(*sum);
-  return fits && term == 0;
-}
-
 // A group's words in local memory: three pieces of each word; a word that is set if any work-item has failed, and one if any term was not
 // -0.0.
 #define GROUP_FAILED (3 * FIXED_WORDS)
 #define GROUP_OTHER (GROUP_FAILED + 1)
 
 // Adds the sub-group's sums to the group's.
-FN void add_pieces(LOCAL uint* group, FIXED sum, const int upper_pieces) {
+FN void share_pieces(LOCAL uint* group, FIXED sum, const int upper_pieces) {
   const uint lane = local_id() & (SUBGROUP - 1);
   uint mine = 0;
 #pragma unroll
@@ -201,7 +182,7 @@ FN FIXED gather_fixed(GLOBAL ulong* meeting, uint others, FIXED sum) {
 // there are no elements.
 FN GLOBAL ulong* place_of_word(GLOBAL ulong* result, GLOBAL ulong* record) {
   const uint lane = local_id(), in_record = lane >= FIXED_WORDS + 2;
-  return (in_record ? record : result) + (lane == FIXED_WORDS + 1 ? ENTRIES : in_record ? lane - (FIXED_WORDS + 2) : lane);
+  return (in_record ? record : result) + (lane == FIXED_WORDS + 1 ? FIELD_WORD : in_record ? lane - (FIXED_WORDS + 2) : lane);
 }
 FN void round_fixed(FIXED sum, uint field, uint none, GLOBAL ulong* to) {
   field += TERM_SCALE;
@@ -267,10 +248,13 @@ FN uint failures_of(ulong state) { return (uint)(state >> 32); }
 FN ulong state_after(ulong state, uint tried, uint greatest) {
   const uint failures = tried ? min_u32(failures_of(state) + 2, 12) : failures_of(state);
   const uint pause = tried ? (1u << failures) / 4 : pause_of(state) - (pause_of(state) > 0);
-  const int field = (int)greatest - TERM_SCALE + HEADROOM + (failures & 2 ? 8 : 0);
-  // The first word does not begin below the first digit. The last word, which has 64 bits and the sign as limbs, does not end above the last digit.
+  const int own = (int)greatest - TERM_SCALE + GROWTH + (failures & 2 ? 8 : 0);
+  // Where magnitudes change from launch to launch, the greatest is kept, if there is room for much smaller ones.
+  const int kept = FIXED_WORDS > 2 && !tried ? (int)field_of(state) : 0, field = own > kept ? own : kept;
+  // The first word does not begin below the first digit. The last word, which has 64 bits and the sign, does not end above the last digit.
   // Powers are in the range of float64.
-  const int least = (FIXED_WORDS > 2 ? FIXED_WORDS * LOWER_BITS : LOWER_BITS + (ROW_BASE)) + 1 - TERM_SCALE;
-  const int last = 32 * (DIGITS - 2) + (ROW_BASE), most = (last < 2030 ? last : 2030) - TERM_SCALE;
+  const int digit = UPPER * LOWER_BITS + FINER_BITS + ROUND_BASE, power = FIXED_WORDS > 2 ? FIXED_WORDS * LOWER_BITS : 0;
+  const int least = (digit > power ? digit : power) + 1 - TERM_SCALE;
+  const int last = 32 * (FIRST_COUNTER - 2) + ROUND_BASE, most = (last < 2030 ? last : 2030) - TERM_SCALE;
   return state_of((uint)(field < least ? least : field > most ? most : field), pause, failures);
 }

@@ -1,61 +1,85 @@
-// The exact sum of a small array in one short launch. Work-items add their elements up in registers, by floating-point additions that prove
-// themselves exact (sums_*.cl, products_*.cl). If the previous launch has stored how large its sum was, and this one is not much larger or finer,
-// sums are combined as fixed-point numbers (fixed_sum.h). Otherwise they are combined in limbs (limbs.h). A work-item whose additions are not exact,
-// as with infinities and NaNs, reads its terms again and adds them to columns of limbs, which is slower.
+// The exact sum of a small array in one short launch. Work-items add their terms up in registers, by floating-point additions that prove
+// themselves exact (sums_float32.cl, terms_float64.cl). If the previous launch has stored how large its sum was, and this one is not much larger or finer,
+// sums are combined as fixed-point numbers (fixed_sum.h). Groups whose terms do not fit, and all groups of a first launch, add them up as
+// statistics.cl does (bins.h, exponent_window.h, words.h), which is slower.
 //
-// Groups add their fixed-point numbers to counted words, or publish their limbs in slots (meet.h). The last group gathers them: the device must
-// hold two groups.
+// Groups add their sums to counted words (meet.h). The last group gathers them: the device must hold two groups.
 //
-// Needs sub-groups, and additions that keep denormal numbers and obey rounding modes. Defined by the host: LOADS, GROUP_SIZE (at least two
-// sub-groups), RESIDENT, STRIDED as in statistics.cl; DOT, whether terms are products of two arrays; STREAM, whether a group has more than
-// one tile. No limb overflows with 2^19 elements a group and MAX_SUM_GROUPS groups.
+// Needs sub-groups, and additions that keep denormal numbers and obey rounding modes. Defined by the host, beside what elements.h takes: LOADS, GROUP_SIZE
+// (at least two sub-groups), RESIDENT, STRIDED, COLUMN_BITS as in statistics.cl; SUM, or PRODUCTS, and DOT, whether these are of two arrays; STREAM,
+// whether a group has more than one tile. There are at most MAX_SUM_GROUPS groups.
+#define MAX_SUM_GROUPS 1024
 
-#if FIXED_POINT
-// Adds up the work-item's terms by float64 additions that prove themselves exact.
-FN FIXED add_fixed(SHARE* share, REAL* v, ARRAY a, ARRAY b, ulong count, double upper) {
-  begin_anchored(share, upper);
+// The words of a group in local memory.
+#define STORAGE_GROUP 0                             // the group's sum as a fixed-point number
+#define STORAGE_AGAIN (STORAGE_GROUP + FIXED_ROOM)  // the same at the second attempt
+#define STORAGE_FAILED (STORAGE_AGAIN + FIXED_ROOM) // 1 and the number of other groups that failed; 0 if the sum as a fixed-point number is right
+#define STORAGE_ZERO (STORAGE_FAILED + 4)           // four zeros
+#define STORAGE (STORAGE_ZERO + 4)
+
+// Memory for bins, and to round, in units of 16 bytes.
+#define BIN_LOADS ((ALL_BINS * COLUMNS + 3) / 4)
+#define SCRATCH_LOADS ((SCRATCH_DIGITS + 3) / 2)
+
+FN void make_reals(REAL* v, const uint4* x, const uint4* y) {
+#pragma unroll
+  for (int i = 0; i < REALS; ++i) {
+    v[i] = real_of(element_of(x[i / ELEMENTS_PER_LOAD], i % ELEMENTS_PER_LOAD), element_of(y[i / ELEMENTS_PER_LOAD], i % ELEMENTS_PER_LOAD));
+  }
+}
+FN void add_loads(SHARE* share, const uint4* x, const uint4* y, double upper) {
+  REAL v[REALS];
+  make_reals(v, x, y);
+  add_terms(share, v, upper);
+}
+
+// Adds up the work-item's terms by float64 additions that prove themselves exact. `x` and `y` have its first tile.
+FN FIXED add_fixed(SHARE* share, uint4* x, uint4* y, ARRAY a, ARRAY b, ulong count, double upper) {
 #if STREAM
   const ulong step = (ulong)group_count() * TILE;
   ulong first = (ulong)group_id() * TILE + step;
 #if !STRIDED  // loads the next tile while one is added up
-  REAL next[REALS];
+  uint4 next_x[LOADS], next_y[LOADS];
   while (first + TILE <= count) {
-    load_whole(next, a, b, first);
-    add_anchored(share, v, upper);
+    load_whole(next_x, next_y, a, b, first);
+    add_loads(share, x, y, upper);
     first += step;
     if (first + TILE > count) {
 #pragma unroll
-      for (int i = 0; i < REALS; ++i) v[i] = next[i];
+      for (int i = 0; i < LOADS; ++i) {
+        x[i] = next_x[i];
+        y[i] = next_y[i];
+      }
       break;
     }
-    load_whole(v, a, b, first);
-    add_anchored(share, next, upper);
+    load_whole(x, y, a, b, first);
+    add_loads(share, next_x, next_y, upper);
     first += step;
   }
 #endif
-  add_anchored(share, v, upper);
+  add_loads(share, x, y, upper);
   for (; first < count; first += step) {
-    load_tile(v, a, b, first, count);
-    add_anchored(share, v, upper);
+    load_tile(x, y, a, b, first, count);
+    add_loads(share, x, y, upper);
   }
 #else
-  add_anchored(share, v, upper);
+  add_loads(share, x, y, upper);
 #endif
-  end_anchored(share, upper);
   return fixed_of_share(share, upper);
 }
 
-// The same, term by term, if the additions were not exact.
-FN FIXED add_each(REAL* v, ARRAY a, ARRAY b, ulong count, double upper) {
+#if TERM_BY_TERM
+// The same, each term by itself, if their sums were not exact.
+FN FIXED add_each(ARRAY a, ARRAY b, ulong count, double upper) {
   FIXED sum = sum_identity();
   for (ulong first = (ulong)group_id() * TILE; first < count; first += (ulong)group_count() * TILE) {
-    load_tile(v, a, b, first, count);
+    uint4 x[LOADS], y[LOADS];
+    REAL v[REALS];
+    load_tile(x, y, a, b, first, count);
+    make_reals(v, x, y);
 #pragma unroll 1
     for (int i = 0; i < REALS; ++i) {
       sum.failed |= !add_to_fixed(&sum, term_of(v[0]), upper);
-#if HAS_RESTS
-      sum.failed |= !add_to_fixed(&sum, rest_of(v[0]), upper);
-#endif
 #pragma unroll
       for (int k = 0; k < REALS - 1; ++k) v[k] = v[k + 1];
     }
@@ -63,141 +87,66 @@ FN FIXED add_each(REAL* v, ARRAY a, ARRAY b, ulong count, double upper) {
   sum.failed |= !in_bits(sum.words[UPPER], UPPER_BITS);
   return sum;
 }
+#endif
 
 // Adds up the sums of the group's work-items.
 FN FIXED add_group(LOCAL uint* storage, LOCAL uint4* memory, uint place, FIXED sum, const int upper_pieces) {
   if (sum.failed) storage[place + GROUP_FAILED] = 1;
   if (sum.other) storage[place + GROUP_OTHER] = 1;
-  add_pieces(storage + place, sum, upper_pieces);
+  share_pieces(storage + place, sum, upper_pieces);
   barrier_local();
   return sum_of_pieces(memory + place / 4, upper_pieces);
 }
+
+// Adds up the group's terms, any numbers, in rows. `greatest` is where to note the exponent field of the greatest.
+FN void add_in_bins(LOCAL uint4* memory, LOCAL long* sums, LOCAL long* rows, LOCAL uint* counters, ARRAY a, ARRAY b, ulong count,
+                    GLOBAL uint* greatest) {
+  LOCAL uint* bins = (LOCAL uint*)memory;
+  LOCAL uint* column = bins + (local_id() & (COLUMNS - 1));
+  for (uint i = local_id(); i < BIN_LOADS; i += GROUP_SIZE) memory[i] = make_uint4(0, 0, 0, 0);
+  for (uint i = local_id(); i < ALL_ROWS + RECORD_COUNTERS; i += GROUP_SIZE) rows[i] = 0;
+  for (uint i = local_id(); i < RECORD_COUNTERS; i += GROUP_SIZE) counters[i] = 0;
+  barrier_local();
+  SUMS_STATE state = empty_sums();
+  uint filled = 0;  // tiles in the running sums
+  uint added = 0;   // terms of a work-item in the bins
+#if GREATEST_NOTED
+  uint most = 0;
 #endif
-
-// Two kinds of slots (meet.h). A word of the first kind says at which limb it begins; below are 48 bits, the value of two limbs. What does not fit is
-// published in a wide slot.
-#define HAS_OTHER ((ulong)1 << 62)  // any term was not -0.0
-#define IS_WIDE ((ulong)1 << 61)    // the sum is in the wide slot
-#define LIMB_SHIFT 48
-#define LIMB_MASK 0x1fffu
-
-// By a sub-group.
-FN void publish(GLOBAL ulong* slots, LOCAL const uint* storage, uint only_wide) {
-  const uint lane = local_id();
-  LOCAL const int* limbs = (LOCAL const int*)storage + STORAGE_LIMBS;
-  const uint used = used_limbs(storage), first = used & 0xffffu;
-  const uint wide = only_wide || storage[STORAGE_WIDE] || (used >> 16) > first + 2 * SLOT;
-  if (lane < SLOT && !only_wide) {
-    const uint limb = first + 2 * lane;
-    ulong word = storage[STORAGE_OTHER] ? HAS_OTHER : 0;
-    word |= wide ? IS_WIDE : (ulong)limb << LIMB_SHIFT | (((ulong)limbs[limb] + ((ulong)limbs[limb + 1] << 16)) & 0xffffffffffffUL);
-    publish_word(&slots[group_id() * SLOT + lane], word);
-  }
-  if (!wide) return;
-  // Limbs of 17 bits, the carries of the next lower limb included, so that the sums of all groups fit into 32 bits.
-  GLOBAL ulong* place = slots + group_count() * SLOT + group_id() * WIDE;
-  for (uint i = lane; i < WIDE; i += SUBGROUP) {
-    const uint value =
-        i < LIMBS ? ((uint)limbs[i] & 0xffffu) + (uint)(i > 0 ? limbs[i - 1] >> 16 : 0)
-        : i == LIMBS + COUNTER_OTHERS ? storage[STORAGE_OTHER] : storage[STORAGE_COUNTERS + i - LIMBS];
-    publish_word(&place[i], value);
-  }
-}
-
-FN void add_word(LOCAL uint* storage, uint limb, long value) {
-  atomic_add_local32(&storage[STORAGE_LIMBS + limb], (uint)value & 0xffffu);
-  atomic_add_local32(&storage[STORAGE_LIMBS + limb + 1], (uint)(value >> 16) & 0xffffu);
-  atomic_add_local32(&storage[STORAGE_LIMBS + limb + 2], (uint)(value >> 32));
-}
-
-// Adds up the slots of the other groups as they arrive: a work-item for each word. Marks the groups with wide slots.
-FN void gather_slots(GLOBAL ulong* slots, LOCAL uint* storage) {
-  LOCAL uchar* marks = (LOCAL uchar*)(storage + STORAGE_MARKS);
-  const uint all = (group_count() - 1) * SLOT;
-  for (uint first = local_id(); first < all; first += BATCH * GROUP_SIZE) {
-    ulong words[BATCH];
-    uint wanted = 0;
-#pragma unroll
-    for (int i = 0; i < BATCH; ++i) wanted |= (uint)(first + i * GROUP_SIZE < all) << i;
-    gather_batch(&slots[first], wanted, words);
-    // Values at the same limb are first added up in a register.
-    const uint limb = (uint)(words[0] >> LIMB_SHIFT) & LIMB_MASK;
-    long sum = 0;
-    uint apart = 0;
-#pragma unroll
-    for (int i = 0; i < BATCH; ++i) {
-      const uint at = first + i * GROUP_SIZE;
-      if (at < all) store_settled_global64(&slots[at], 0);
-      if (words[i] & HAS_OTHER) storage[STORAGE_OTHER] = 1;
-      if (words[i] & IS_WIDE) marks[at / SLOT] = storage[STORAGE_WIDE] = 1;
-      const long value = (long)(words[i] << 16) >> 16;
-      const uint same = ((uint)(words[i] >> LIMB_SHIFT) & LIMB_MASK) == limb;
-      sum += same ? value : 0;
-      apart |= !same && value != 0;
+  for (ulong first = (ulong)group_id() * TILE; first < count; first += (ulong)group_count() * TILE) {
+    if (added + REALS > ROOM) {
+      collect_bins(bins, counters, sums, rows);
+      added = 0;
     }
-    if (sum != 0) add_word(storage, limb, sum);
-    if (apart == 0) continue;
-#pragma unroll 1
-    for (int i = 1; i < BATCH; ++i) {
+    uint4 x[LOADS], y[LOADS];
+    load_tile(x, y, a, b, first, count);
+    if (first < TILE * (ulong)group_count()) state.window = guess_window(x, y);
 #pragma unroll
-      for (int k = 0; k < BATCH - 1; ++k) words[k] = words[k + 1];
-      const uint other = (uint)(words[0] >> LIMB_SHIFT) & LIMB_MASK;
-      if (other != limb) add_word(storage, other, (long)(words[0] << 16) >> 16);
+    for (int i = 0; i < LOADS; ++i) state = add_load(column, counters, x[i], y[i], state);
+    ++filled;
+    added += REALS;
+    state.window = move_window(column, state.window, filled * LOADS);
+    if (filled == ELEMENTS_A_WINDOW / REALS) {
+      state.window = empty_window(column, state.window);
+      filled = 0;
     }
-  }
-}
-
-#if FIXED_POINT
-// Marks the groups that failed, which publish wide slots: polls the first word of each until all are found.
-FN void mark_failed(GLOBAL ulong* slots, LOCAL uint* storage) {
-  LOCAL uchar* marks = (LOCAL uchar*)(storage + STORAGE_MARKS);
-  const uint others = group_count() - 1;
-  GLOBAL const ulong* places = slots + group_count() * SLOT;
-  for (;;) {
-    barrier_local();
-    const uint left = storage[STORAGE_FAILED] - 1;
-    barrier_local();
-    if (left == 0) return;
-    for (uint at = local_id(); at < others; at += GROUP_SIZE) {
-      if (marks[at] != 0 || atomic_load_global64(&places[at * WIDE]) == 0) continue;
-      marks[at] = 1;
-      atomic_add_local32(&storage[STORAGE_FAILED], ~0u);
-    }
-  }
-}
+#if GREATEST_NOTED
+    most = max_u32(most, greatest_field(x, y));
 #endif
-
-// The same for wide slots of the groups that are marked.
-FN void gather_wide(GLOBAL ulong* slots, LOCAL uint* storage) {
-  LOCAL const uchar* marks = (LOCAL const uchar*)(storage + STORAGE_MARKS);
-  const uint all = (group_count() - 1) * WIDE;
-  GLOBAL ulong* places = slots + group_count() * SLOT;
-  for (uint first = local_id(); first < all; first += BATCH * GROUP_SIZE) {
-    ulong words[BATCH];
-    uint wanted = 0;
-#pragma unroll
-    for (int i = 0; i < BATCH; ++i) {
-      const uint at = first + i * GROUP_SIZE;
-      wanted |= (uint)(at < all && marks[at / WIDE] != 0) << i;
-    }
-    gather_batch(&places[first], wanted, words);
-#pragma unroll
-    for (int i = 0; i < BATCH; ++i) {
-      const uint at = first + i * GROUP_SIZE, place = at % WIDE;
-      if (at >= all || (uint)words[i] == 0) continue;
-      atomic_add_local32(&storage[place < LIMBS ? STORAGE_LIMBS + place : place == LIMBS + COUNTER_OTHERS ? STORAGE_OTHER : STORAGE_COUNTERS + place - LIMBS], (uint)words[i]);
-    }
-#pragma unroll
-    for (int i = 0; i < BATCH; ++i) {
-      const uint at = first + i * GROUP_SIZE;
-      if (at < all) store_settled_global64(&places[at], 0);
-    }
   }
+  flush_together(column, state.window);
+  // No square is -0.0; one of NaN is counted apart.
+  if (state.other != 0 || (PRODUCTS && !DOT)) atomic_add_local32(&counters[COUNTER_OTHERS], 1);
+#if GREATEST_NOTED
+  most = subgroup_max_u32(most);
+  if ((local_id() & (SUBGROUP - 1)) == 0) atomic_max_global32(greatest, most);
+#endif
+  collect_bins(bins, counters, sums, rows);
 }
 
 // `slots` are zero before and after each launch, except the state. The first element of `a` lies at byte `a_offset`, the others `a_stride` bytes
 // apart; the same of `b`, which is read for products only.
-// If STREAM, group i has tiles i, i + group_count(), …; else there is a group for each tile. There are at most MAX_SUM_GROUPS groups.
+// If STREAM, group i has tiles i, i + group_count(), …; else there is a group for each tile.
 // If TERM, its parameters stand in place of those of arrays (term.hpp).
 #if !TERM
 #define TERM_PARAMETERS GLOBAL const uchar *a, ulong a_offset, long a_stride, GLOBAL const uchar *b, ulong b_offset, long b_stride
@@ -205,7 +154,15 @@ FN void gather_wide(GLOBAL ulong* slots, LOCAL uint* storage) {
 KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT)
 void small_sum(TERM_PARAMETERS, ulong count, GLOBAL ulong* slots, GLOBAL long* result, GLOBAL uchar* record, ulong record_offset, int skip_nans) {
   LOCAL_VAR uint4 memory[STORAGE / 4];
-  LOCAL_VAR long entries[ENTRIES];
+  LOCAL_VAR uint4 bins[BIN_LOADS > SCRATCH_LOADS ? BIN_LOADS : SCRATCH_LOADS];
+  LOCAL_VAR long rows[ALL_ROWS + RECORD_COUNTERS];
+#if SIGN_IN_BINS
+  LOCAL_VAR long sums[ALL_BINS];
+#else
+  LOCAL long* sums = rows;
+#endif
+  LOCAL_VAR long words[WORDS];
+  LOCAL_VAR uint counters[RECORD_COUNTERS];
 
   grid_dependency_wait();
 
@@ -214,20 +171,13 @@ void small_sum(TERM_PARAMETERS, ulong count, GLOBAL ulong* slots, GLOBAL long* r
 #else
   const ARRAY left = {a + a_offset, a_stride}, right = {b + b_offset, b_stride};
 #endif
-#if FIXED_POINT
   GLOBAL ulong* const state_place = slots;
-  const ulong state = atomic_load_global64(state_place);  // requested before the elements, so that it arrives first
-#endif
-  REAL v[REALS];
-  load_tile(v, left, right, (ulong)group_id() * TILE, count);  // in flight while local memory is cleared
-#if FIXED_POINT
   GLOBAL ulong* const meeting = state_place + STATE_WORDS;
-  slots += STATE_WORDS + SUBGROUP;
-#endif
-#pragma unroll
-  for (int i = 0; i < STORAGE_COLUMNS / 4; i += GROUP_SIZE) {
-    if (i + local_id() < STORAGE_COLUMNS / 4) memory[i + local_id()] = make_uint4(0, 0, 0, 0);
-  }
+  GLOBAL ulong* const merged = meeting + SUBGROUP;
+  const ulong state = atomic_load_global64(state_place);  // requested before the elements, so that it arrives first
+  uint4 x[LOADS], y[LOADS];
+  load_tile(x, y, left, right, (ulong)group_id() * TILE, count);  // in flight while local memory is cleared
+  if (local_id() < STORAGE / 4) memory[local_id()] = make_uint4(0, 0, 0, 0);
   barrier_local();
   // Compilers move code up across a barrier if they can, and here would wait for the loads there. They cannot move code that depends on a word
   // that was cleared before the barrier: so `storage` does. They also keep such an address in a register; and as it might differ between
@@ -235,22 +185,24 @@ void small_sum(TERM_PARAMETERS, ulong count, GLOBAL ulong* slots, GLOBAL long* r
   const uint zero = ((LOCAL const uint*)memory)[STORAGE_ZERO + (local_id() & 3)];
   LOCAL uint* storage = (LOCAL uint*)memory + zero;
 
-  SHARE share = empty_share(zero);
   const uint others = group_count() - 1, is_last = group_id() == others;
-  uint own = 1;  // whether this group's sum is to be added to limbs
-#if FIXED_POINT
-  const uint tried = field_of(state) != 0 && pause_of(state) == 0;
+  const uint field = field_of(state), tried = field != 0 && pause_of(state) == 0;
+  FIXED sum = sum_identity();  // of all groups, if that is a fixed-point number
+  uint own = 1;                // whether this group's terms are to be added in bins
+  uint in_words = others;      // the number of other groups that do so
   if (!RARELY(!tried)) {
-    const uint field = field_of(state);
     const double upper = power_of(field);
-    FIXED part = add_fixed(&share, v, left, right, count, upper);
+    SHARE share = empty_share(zero);
+    FIXED part = add_fixed(&share, x, y, left, right, count, upper);
     part.other = has_other(&share);
-    FIXED sum = add_group(storage, memory, STORAGE_GROUP, part, UPPER_PIECES);
+    sum = add_group(storage, memory, STORAGE_GROUP, part, UPPER_PIECES);
+#if TERM_BY_TERM
     if (RARELY(sum.failed)) {
-      if (part.failed) part = add_each(v, left, right, count, upper);
+      if (part.failed) part = add_each(left, right, count, upper);
       part.other = has_other(&share);
       sum = add_group(storage, memory, STORAGE_AGAIN, part, WORD_PIECES);
     }
+#endif
     own = sum.failed;
     if (!is_last) {
       if (!RARELY(own)) {
@@ -278,87 +230,37 @@ void small_sum(TERM_PARAMETERS, ulong count, GLOBAL ulong* slots, GLOBAL long* r
         }
       }
       barrier_local();  // other sub-groups wait here to learn whether the sum has failed, which is rare
-      if (!RARELY(storage[STORAGE_FAILED])) return;
-      mark_failed(slots, storage);
-      if (local_id() < SUBGROUP) {
-        const int position = (int)field + TERM_SCALE - UPPER * LOWER_BITS - 1 - (ROW_BASE);
-#pragma unroll
-        for (int i = 0; i < FIXED_WORDS; ++i) add_limbs(storage, sum.words[i], (uint)(position + (i == 0 ? -FINER_BITS : i * LOWER_BITS)));
-        if (sum.other) storage[STORAGE_OTHER] = 1;
-      }
+      in_words = storage[STORAGE_FAILED] - 1;
+      if (!RARELY(in_words + 1)) return;
     }
   }
-#else
-  const uint tried = 0;
-#endif
-  if (!tried) {
-    add_reals(&share, v);
-#if STREAM
-    for (ulong first = ((ulong)group_id() + group_count()) * TILE; first < count; first += (ulong)group_count() * TILE) {
-      load_tile(v, left, right, first, count);
-      add_reals(&share, v);
-    }
-#endif
-#if GREATEST_NOTED
-    const uint greatest = subgroup_max_u32(share.greatest);
-    if ((local_id() & (SUBGROUP - 1)) == 0) atomic_max_global32((GLOBAL uint*)(state_place + 1), greatest);
-#endif
-  }
-  const uint exact = is_exact(&share);
-  if (own && exact && has_other(&share)) storage[STORAGE_OTHER] = 1;
-  double sums[SUMS];
-  sums_of(&share, sums);
-#pragma unroll
-  for (int i = 0; i < SUMS; ++i) sums[i] = exact && own ? sums[i] : 0;
-  spread(sums, storage);
-  if (barrier_or(!exact && own)) {
-    for (int i = STORAGE_COLUMNS / 4 + local_id(); i < STORAGE / 4; i += GROUP_SIZE) memory[i] = make_uint4(0, 0, 0, 0);
-    barrier_local();
-    uint other = 0;
-    for (ulong first = (ulong)group_id() * TILE; !exact && first < count; first += (ulong)group_count() * TILE) {
-      load_tile(v, left, right, first, count);
-      other |= add_to_columns(storage, v);
-    }
-    if (other) storage[STORAGE_OTHER] = 1;
-    barrier_local();
-    add_up(storage);
-    barrier_local();
+
+  for (uint i = local_id(); i < WORDS; i += GROUP_SIZE) words[i] = 0;
+  if (own) {
+    add_in_bins(bins, sums, rows, counters, left, right, count, (GLOBAL uint*)(state_place + 1));
+    for (uint i = local_id(); i < WORDS; i += GROUP_SIZE) words[i] = word_of_rows(rows, i);
   }
   if (!is_last) {
-    if (local_id() < SUBGROUP) publish(slots, storage, tried);
+    publish_words(merged, words);
     return;
   }
-  if (others != 0) {
+  if (in_words != 0) {
     launch_dependents();
-    if (tried) {
-      if (local_id() == 0) storage[STORAGE_WIDE] = 1;
-    } else {
-      gather_slots(slots, storage);
+    gather_words(merged, in_words, words);
+  }
+  barrier_local();
+  if (tried && local_id() == 0) {
+    const int position = (int)field + TERM_SCALE - UPPER * LOWER_BITS - 1 - ROUND_BASE;
+#pragma unroll
+    for (int i = 0; i < FIXED_WORDS; ++i) {
+      if (sum.words[i] != 0) exact_add_scaled(words, sum.words[i], position + (i == 0 ? -FINER_BITS : i * LOWER_BITS));
     }
-    barrier_local();
-    if (storage[STORAGE_WIDE] != 0) {
-      gather_wide(slots, storage);
-      barrier_local();
-    }
+    words[FIRST_COUNTER + COUNTER_OTHERS] += sum.other;
   }
-  if (local_id() >= 2 * SUBGROUP) return;
-
-  // One sub-group rounds, while the next one stores the entries.
-  if (local_id() >= SUBGROUP) {
-    for (uint i = local_id() - SUBGROUP; i <= ENTRIES; i += SUBGROUP) result[i] = i < ENTRIES ? entry_of(storage, i) : 0;
-    return;
-  }
-  const uint used = used_limbs(storage), lowest = used & 0xffffu;
-  ulong rounded = 0;
-  if (storage[STORAGE_WIDE] == 0 && (used >> 16) <= lowest + ROUND_LIMBS) {
-    rounded = round_limbs((LOCAL const int*)storage + STORAGE_LIMBS + lowest, ROW_BASE + 16 * (int)lowest - 1074,
-                          storage[STORAGE_OTHER] == 0 && count != 0, (GLOBAL ulong*)(record + record_offset));
-  }
-  if (rounded == 0) {
-    for (uint i = local_id(); i < ENTRIES; i += SUBGROUP) entries[i] = entry_of(storage, i);
-    rounded = finish(result, (GLOBAL ulong*)(record + record_offset), count, skip_nans, entries, (LOCAL long*)(storage + STORAGE_COLUMNS));
-  }
-#if FIXED_POINT
+  barrier_local();
+  for (uint i = local_id(); i < WORDS; i += GROUP_SIZE) result[i] = words[i];
+  if (local_id() >= SUBGROUP) return;
+  const ulong rounded = round_words(record, record_offset, count, skip_nans, words, bins);
   if (local_id() != 0) return;
 #if GREATEST_NOTED  // only a hint for the next launch: it need not be complete
   const uint expected = (uint)atomic_load_global64(state_place + 1);
@@ -367,5 +269,4 @@ void small_sum(TERM_PARAMETERS, ulong count, GLOBAL ulong* slots, GLOBAL long* r
   const uint expected = (uint)(rounded >> 52) & 0x7ffu;
 #endif
   store_settled_global64(state_place, state_after(state, tried, expected));
-#endif
 }

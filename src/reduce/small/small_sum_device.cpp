@@ -1,6 +1,7 @@
 #include "reduce/small/small_sum_device.hpp"
 
 #include "reduce/device/walk.hpp"
+#include "reduce/layout.hpp"
 #include "tuning/tables.hpp"
 
 #include <fmt/format.h>
@@ -22,23 +23,31 @@ tuning::Operation operation_of(Terms terms) {
 }
 
 constexpr std::uint32_t kMaxGroups = 1024;                        // and
-constexpr std::uint64_t kGroupElements = std::uint64_t{1} << 19;  // the most elements of a group: no limb overflows
+constexpr std::uint64_t kGroupElements = std::uint64_t{1} << 19;  // the most elements of a group: no sum of pieces overflows
 constexpr std::uint64_t kMaxIntegers = std::uint64_t{1} << 25;    // nor a sum of 32-bit pieces
-// Words of all groups: of a slot, of two limbs for each digit, and the counters, which is more than integers take; and for fixed-point
-// numbers the state that launches leave to the next, and counted words.
-std::uint64_t words_of(SmallSumEntries entries, std::uint64_t groups) {
-  const std::uint64_t slots = groups * (8 + 2 * entries.digits + 4);
-  return entries.lower_bits != 0 ? 16 + 32 + slots : slots;
+constexpr std::uint32_t kColumnBits = 3;
+
+RecordLayout layout_of(DType type, Terms terms) {
+  return {type, terms == Terms::elements, terms != Terms::elements, terms == Terms::products};
 }
 
-// What the kernel needs of local memory: columns of bins, entries, and some.
-constexpr std::uint64_t local_bytes(SmallSumEntries entries) {
-  return std::uint64_t{4} * 33 * (2 * entries.digits + 4) + std::uint64_t{8} * entries.words() + 2048;
+// 64-bit words of all groups: of floats the state that launches leave to the next, and counted words.
+std::uint64_t words_of(DType type, Terms terms) {
+  if (is_integer(type)) return 32;
+  return 16 + 32 + std::uint64_t{SPACING} * layout_of(type, terms).added_words();
+}
+
+// What the kernel needs of local memory: bins, rows, words, and some.
+std::uint64_t local_bytes(DType type, Terms terms) {
+  if (is_integer(type)) return 4096;
+  const RecordLayout layout = layout_of(type, terms);
+  const std::uint64_t rows = layout.sum_rows + layout.product_rows, bins = rows + layout.more_bins;
+  return (std::uint64_t{4} << kColumnBits) * bins + 8 * (rows + bins + layout.added_words()) + 2048;
 }
 
 bool can_run(const DeviceInfo& info, DType type, Terms terms) {
   if (terms == Terms::elements && (type == DType::float16 || type == DType::bfloat16)) return false;
-  if (info.local_bytes < local_bytes(small_sum_entries(type, terms))) return false;
+  if (info.local_bytes < local_bytes(type, terms)) return false;
   return info.has(Capability::fp64) && info.has(Capability::subgroups) && info.has(Capability::int64_atomics) &&
          info.has(Capability::denormals);
 }
@@ -49,46 +58,34 @@ struct Files {
 };
 
 Files files_of(DType type, Terms terms, const statistics::TermCode* code) {
-  std::vector<std::string_view> files{"exact/exact.h", "exact/exact_lanes.h", "reduce/layout.h", "reduce/device/meet.h",
-                                      "reduce/small/columns.h"};
-  const auto add = [&](std::initializer_list<std::string_view> more) { files.insert(files.end(), more); };
   if (is_integer(type)) {
-    add({"reduce/small/elements_integer.cl", "device/cache_policy.h", "reduce/small/loads.h", "reduce/small/sum_record.h",
-         "reduce/small/sum_finish.h", "reduce/small/sum_integers.cl"});
-    return {std::move(files), {}};
+    return {{"reduce/layout.h", "reduce/device/meet.h", "reduce/small/elements_integer.cl", "device/cache_policy.h", "reduce/small/loads.h",
+             "reduce/small/sum_integers.cl"},
+            {}};
   }
-  if (terms == Terms::elements && type == DType::float32) {
-    add({"reduce/small/fixed_point.h", "reduce/small/sums_float32.cl"});
-  } else if (terms == Terms::elements) {
-    add({"reduce/small/running_sum.h", "reduce/small/fixed_point.h", "reduce/small/anchored_sum.h", "reduce/small/sums_float64.cl"});
-  } else if (type == DType::float64) {
-    add({"reduce/small/running_sum.h", "reduce/small/fixed_point.h", "reduce/small/products_float64.cl"});
-  } else {
-    add({"reduce/small/running_sum.h", "reduce/small/fixed_point.h", "reduce/small/anchored_sum.h", "reduce/small/products_float32.cl"});
-  }
-  add({"device/cache_policy.h", "reduce/small/loads.h", "reduce/small/sum_record.h", "reduce/small/sum_finish.h"});
-  Files all{std::move(files), {"reduce/small/limbs.h"}};
+  Files files{{"exact/exact.h", "exact/exact_lanes.h", "reduce/layout.h", "device/cache_policy.h", "reduce/device/elements.h"},
+              {"reduce/device/meet.h", "reduce/device/bins.h", "reduce/device/exponent_window.h", "reduce/device/sums.h",
+               "reduce/small/sum_record.h", "reduce/device/words.h", "reduce/small/tiles.h", "reduce/small/fixed_point.h"}};
   if (code != nullptr) {
-    all.before.emplace_back("reduce/small/term.h");
-    all.before.insert(all.before.end(), code->files.begin(), code->files.end());
+    files.before.emplace_back("reduce/small/term.h");
+    files.before.insert(files.before.end(), code->files.begin(), code->files.end());
   }
-  if (small_sum_entries(type, terms).lower_bits != 0) all.after.emplace_back("reduce/small/fixed_sum.h");
-  all.after.emplace_back("reduce/small/small_sum.cl");
-  return all;
+  files.after.emplace_back(terms == Terms::elements && type == DType::float32 ? "reduce/small/sums_float32.cl" : "reduce/small/terms_float64.cl");
+  files.after.insert(files.after.end(), {"reduce/small/fixed_sum.h", "reduce/small/small_sum.cl"});
+  return files;
 }
 
 std::string_view entry_of(DType type) { return is_integer(type) ? "sum_integers" : "small_sum"; }
 
 }  // namespace
 
-// As in sums_*.cl, products_*.cl and elements_integer.cl.
+// As in sums_float32.cl, terms_float64.cl and sum_integers.cl.
 SmallSumEntries small_sum_entries(DType type, Terms terms) {
-  const auto entries = [](int base, std::uint32_t bits, int lower_bits = 0, int first_bits = 0, std::uint32_t fixed_words = 2) {
-    return SmallSumEntries{base, (bits + 31) / 32 + 2, lower_bits, std::max(first_bits, lower_bits), fixed_words};
-  };
-  if (is_integer(type)) return entries(1074, 8 * 16);
-  if (terms == Terms::elements) return type == DType::float32 ? entries(1074 - 149, 34 * 8, 42) : entries(0, 133 * 16, 46);
-  return type == DType::float64 ? entries(1074 - 2148, 263 * 16, 51, 61, 4) : entries(1074 - 350, 38 * 16, 46);
+  if (is_integer(type)) return {.base = 1074, .digits = 6};
+  const RecordLayout layout = layout_of(type, terms);
+  if (terms == Terms::elements && type == DType::float32) return {layout.sum_base, layout.sum_digits, 42, 42, 2};
+  if (terms == Terms::elements) return {layout.sum_base, layout.sum_digits, 51, 61, 4};
+  return {2 * layout.sum_base - 1074, layout.product_digits, 51, 61, 4};
 }
 
 void SmallSumEntries::unfold(std::span<std::int64_t> words) const {
@@ -115,7 +112,8 @@ device::Source small_sum_source(DType type, Terms terms, const tuning::Shape& sh
   } else {
     source.files.insert(source.files.end(), files.after.begin(), files.after.end());
   }
-  add_defines(source, {{"PRODUCTS", terms != Terms::elements},
+  add_defines(source, {{"SUM", terms == Terms::elements},
+                       {"PRODUCTS", terms != Terms::elements},
                        {"DOT", terms == Terms::products},
                        {"GROUP_SIZE", shape.group_size},
                        {"LOADS", shape.loads},
@@ -123,7 +121,9 @@ device::Source small_sum_source(DType type, Terms terms, const tuning::Shape& sh
                        {"STREAM", shape.stream},
                        {"STRIDED", strided},
                        {"TERM", code != nullptr},
-                       {"COLUMN_BITS", 5}});
+                       {"WINDOWS", 1},
+                       {"ROUND", 1},
+                       {"COLUMN_BITS", kColumnBits}});
   return source;
 }
 
@@ -149,7 +149,7 @@ std::optional<DeviceSmallSum> DeviceSmallSum::make(device::Device& device, DType
   small.tile_elements_ = std::uint64_t{16} * shape.group_size * shape.loads / size_of(type);
   small.most_elements_ = (shape.stream ? kGroupElements : small.tile_elements_) * small.groups_;
   if (is_integer(type)) small.most_elements_ = std::min(small.most_elements_, kMaxIntegers);
-  small.slots_ = allocate_zeros(device, 8 * words_of(small_sum_entries(type, terms), small.groups_));
+  small.slots_ = allocate_zeros(device, 8 * words_of(type, terms));
   return small;
 }
 

@@ -4,6 +4,9 @@
 // Defined by the host: BITS, SIGNED, PRODUCTS, DOT, LOADS, GROUP_SIZE (a multiple of two sub-groups), RESIDENT, STRIDED, STREAM
 // as in small_sum.cl. There are at most 2^25 elements, so that no sum of pieces exceeds 2^57.
 #define TILE (GROUP_SIZE * LOADS * ELEMENTS_PER_LOAD)
+// Of the result: digits of 32 bits, then counters.
+#define DIGITS 6
+#define ENTRIES (DIGITS + SUM_COUNTERS)
 #define SUBGROUPS (GROUP_SIZE / SUBGROUP)
 // Whether loads of the tile from element `first` on may stay in the cache (cache_policy.h): of two arrays, half as many of each.
 #define IS_CACHED(first) (!STREAM || (first) < CACHED_LOADS / (DOT ? 2 : 1) * ELEMENTS_PER_LOAD)

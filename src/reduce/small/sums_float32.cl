@@ -1,16 +1,6 @@
 // Sums of float32 in registers, for small_sum.cl: added up as float64, once rounded down and once up. If both sums are equal, they are exact: once
-// different, they stay different. Rows of eight exponents.
-#define ELEMENT uint
-#define ELEMENTS_PER_LOAD 4
-#define ROW_BITS 8
-#define ROW_BASE EXACT_FLOAT32_SHIFT
-#define ROWS 34
-#define ABSENT 0x80000000u, 0x80000000u, 0x80000000u, 0x80000000u
+// different, they stay different.
 #define REAL float
-#define REALS (LOADS * ELEMENTS_PER_LOAD)  // of a tile that a work-item holds
-#define SUMS 1                             // float64 numbers of a work-item's share
-
-FN uint is_special(uint x) { return !is_finite_f32(x); }
 
 typedef struct {
   double down, up;
@@ -26,7 +16,7 @@ FN SHARE empty_share(uint zero) {
   return share;
 }
 
-FN REAL real_of(ELEMENT x, ELEMENT y) { return as_float(x); }
+FN REAL real_of(WORD x, WORD y) { return as_float(x); }
 
 // The element times 2^-896, denormal or not: its bits, with an exponent field that is three bits wider.
 FN double widen(REAL value, uint zero) {
@@ -34,7 +24,7 @@ FN double widen(REAL value, uint zero) {
   return as_double((ulong)((uint)(x >> (3 + zero)) & 0x8fffffffu) << 32 | (uint)x * (0x20000000u + zero));
 }
 
-FN void add_reals(SHARE* share, const REAL* v) {
+FN void add_terms(SHARE* share, const REAL* v, double power) {
 #pragma unroll
   for (int i = 0; i < REALS; ++i) {
     share->down = add_down_f64(share->down, widen(v[i], share->zero));
@@ -48,20 +38,14 @@ FN uint is_exact(const SHARE* share) { return (share->down == share->up) & (shar
 // Whether any element was not -0.0: only then the sum, rounded up, is not -0.0.
 FN uint has_other(const SHARE* share) { return as_ulong(share->up) != 0x8000000000000000UL; }
 
-FN void sums_of(const SHARE* share, double* sums) { sums[0] = share->down * 0x1p896; }
-
 // As fixed-point numbers (fixed_point.h).
-#define FIXED_POINT 1
 #define FIRST_BITS 42
 #define LOWER_BITS 42
 #define UPPER_BITS 42
 #define UPPER_PIECES 2
 #define LOWER_PIECES 2
 #define TERM_SCALE 896
-#define HEADROOM 16
-#define begin_anchored(share, power)
-#define add_anchored(share, v, power) add_reals(share, v)
-#define end_anchored(share, power)
+#define GROWTH 16
 FN FIXED fixed_of_share(const SHARE* share, double upper) {
   const double lower = power_below(upper, 1);
   const double sum = share->down, more = add_rn_f64(sum, upper), rest = add_rn_f64(sum, -add_rn_f64(more, -upper));
@@ -72,19 +56,16 @@ FN FIXED fixed_of_share(const SHARE* share, double upper) {
   fixed.failed = !is_exact(share) | !in_bits(fixed.words[UPPER], UPPER_BITS) | (add_rn_f64(last, -lower) != rest);
   return fixed;
 }
+#define TERM_BY_TERM 1
 FN double term_of(REAL value) { return fma_rn_f32(value, 0, 0) == 0 ? widen(value, 0) : as_double(~(ulong)0); }
 
-// Adds any element exactly to the work-item's own column. Returns whether it was not -0.0 or NaN.
-FN uint add_to_column(LOCAL uint* column, REAL value) {
-  const uint x = as_uint(value);
-  if (is_special(x)) return count_kind(column, x >> 31, x & 0x007fffffu);
-  if ((x & 0x7fffffffu) == 0) return x == 0;
-  const uint unit = min_u32(x & 0x7f800000u, 0x00800000u);
-  const uint position = ((x & 0x7fffffffu) - unit) >> 23;
-  const ulong moved = (ulong)((x & 0x007fffffu) | unit) << (position & 15);
-  const uint sign = x >> 31 != 0 ? 0xffffffffu : 1;
-  LOCAL uint* limb = column + (position >> 4) * COLUMNS;
-#pragma unroll
-  for (int i = 0; i < 3; ++i) atomic_add_local32(limb + i * COLUMNS, sign * ((uint)(moved >> (16 * i)) & 0xffffu));
-  return 1;
+// Adds a term; returns whether that is exact.
+FN uint add_to_fixed(FIXED* sum, double term, double upper) {
+  const double lower = power_below(upper, 1), more = add_rn_f64(term, upper), rest = add_rn_f64(term, -add_rn_f64(more, -upper));
+  const double last = add_rn_f64(rest, lower);
+  const long words[2] = {multiple_of(last, lower), multiple_of(more, upper)};
+  sum->words[0] = wrapping_sum(sum->words[0], words[0]);
+  sum->words[1] = wrapping_sum(sum->words[1], wrapping_sum(words[1], sum->words[0] >> LOWER_BITS));
+  sum->words[0] &= ((long)1 << LOWER_BITS) - 1;
+  return in_bits(words[1], POWER_BITS - 1) && add_rn_f64(last, -lower) == rest;
 }

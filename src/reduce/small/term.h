@@ -1,5 +1,5 @@
 // What the values of a formula need to know of the array that they stand for (term.hpp), in place of walk.h: it begins with a load, and has one
-// row. Precedes the formula's code, limbs.h follows it.
+// row. Precedes the formula's code, tiles.h follows it.
 #define CACHED 1
 typedef struct {
   uint head;
