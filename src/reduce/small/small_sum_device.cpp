@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <initializer_list>
 #include <iterator>
 #include <span>
 #include <string_view>
@@ -52,27 +51,21 @@ bool can_run(const DeviceInfo& info, DType type, Terms terms) {
          info.has(Capability::denormals);
 }
 
-// Up to the kernel's own, and these, before which the code of a formula stands.
-struct Files {
-  std::vector<std::string_view> before, after;
-};
-
-Files files_of(DType type, Terms terms, const statistics::TermCode* code) {
+// The kernel's files: those before the code of a formula, and those after it.
+std::vector<std::string_view> files_before(DType type) {
   if (is_integer(type)) {
-    return {{"reduce/layout.h", "reduce/device/meet.h", "reduce/small/elements_integer.cl", "device/cache_policy.h", "reduce/small/loads.h",
-             "reduce/small/sum_integers.cl"},
-            {}};
+    return {"reduce/layout.h", "reduce/device/meet.h", "reduce/small/elements_integer.cl", "device/cache_policy.h", "reduce/small/loads.h"};
   }
-  Files files{{"exact/exact.h", "exact/exact_lanes.h", "reduce/layout.h", "device/cache_policy.h", "reduce/device/elements.h"},
-              {"reduce/device/meet.h", "reduce/device/bins.h", "reduce/device/exponent_window.h", "reduce/device/sums.h",
-               "reduce/small/sum_record.h", "reduce/device/words.h", "reduce/small/tiles.h", "reduce/small/fixed_point.h"}};
-  if (code != nullptr) {
-    files.before.emplace_back("reduce/small/term.h");
-    files.before.insert(files.before.end(), code->files.begin(), code->files.end());
-  }
-  files.after.emplace_back(terms == Terms::elements && type == DType::float32 ? "reduce/small/sums_float32.cl" : "reduce/small/terms_float64.cl");
-  files.after.insert(files.after.end(), {"reduce/small/fixed_sum.h", "reduce/small/small_sum.cl"});
-  return files;
+  return {"exact/exact.h", "exact/exact_lanes.h", "reduce/layout.h", "device/cache_policy.h", "reduce/device/elements.h"};
+}
+std::vector<std::string_view> files_after(DType type, Terms terms) {
+  if (is_integer(type)) return {"reduce/small/sum_integers.cl"};
+  const bool narrow = terms == Terms::elements && type == DType::float32;
+  return {
+      "reduce/device/meet.h",     "reduce/device/bins.h",       "reduce/device/exponent_window.h",
+      "reduce/device/sums.h",     "reduce/small/sum_record.h",  "reduce/device/words.h",
+      "reduce/small/tiles.h",     "reduce/small/fixed_point.h", narrow ? "reduce/small/sums_float32.cl" : "reduce/small/terms_float64.cl",
+      "reduce/small/fixed_sum.h", "reduce/small/small_sum.cl"};
 }
 
 std::string_view entry_of(DType type) { return is_integer(type) ? "sum_integers" : "small_sum"; }
@@ -104,13 +97,15 @@ void SmallSumEntries::unfold(std::span<std::int64_t> words) const {
 }
 
 device::Source small_sum_source(DType type, Terms terms, const tuning::Shape& shape, bool strided, const statistics::TermCode* code) {
-  Files files = files_of(type, terms, code);
-  device::Source source{std::move(files.before), element_defines(type)};
+  device::Source source{files_before(type), element_defines(type)};
+  std::vector<std::string_view> after = files_after(type, terms);
   if (code != nullptr) {
+    source.files.emplace_back("reduce/small/term.h");
+    source.files.insert(source.files.end(), code->files.begin(), code->files.end());
     source.text = code->text;
-    source.after = std::move(files.after);
+    source.after = std::move(after);
   } else {
-    source.files.insert(source.files.end(), files.after.begin(), files.after.end());
+    source.files.insert(source.files.end(), after.begin(), after.end());
   }
   add_defines(source, {{"SUM", terms == Terms::elements},
                        {"PRODUCTS", terms != Terms::elements},
