@@ -79,10 +79,10 @@ class CompilingDevice final : public Device {
   // index of doubles with squares, and one kind of prefixes, spill some for sm_121.
   static int most_spilled(const std::string& name) {
     static const std::set<std::string> none{"pairs_blocks", "pairs_combine", "pairs_exact", "barriers", "neighbour_sums"};
-    return name == "statistics" || name == "sums_by_index" || name == "scan_prefixes" ? 128
-           : name == "small_sum"                                                      ? 256
-           : none.count(name) != 0                                                    ? 0
-                                                                                      : 64;
+    return name == "statistics" || name == "small_sum"          ? 256
+           : name == "sums_by_index" || name == "scan_prefixes" ? 128
+           : none.count(name) != 0                              ? 0
+                                                                : 64;
   }
 
   // Checks the assembler's output on each entry: no warnings, and few spilled registers.
