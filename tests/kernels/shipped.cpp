@@ -25,7 +25,7 @@ namespace {
 
 // The long cases, which take seconds, run on one kernel of each kind.
 const std::set<std::string> kThorough{
-    "sums_float32_loads1_stream",
+    "sums_float32_loads4_stream",
     "sums_float32_loads2",
     "sums_float64_loads2",
     "products_float32_loads2_stream",
