@@ -238,8 +238,8 @@ class Emulation {
       item.barriers = item.epoch = 0;
       make_fiber(item);
     }
-    // Each sub-group goes on as far as it can before the next one, in one run the first ahead, in the next the last: a barrier that is missing
-    // shows.
+    // Each sub-group goes on as far as it can before the next one, in one run the first ahead, in the next the last: a barrier that is
+    // missing shows.
     const uint count = (size() + 31) / 32;
     for (bool working = true; working;) {
       for (uint i = 0; i < count; ++i) run_subgroup(runs_ % 2 == 0 ? i : count - 1 - i);

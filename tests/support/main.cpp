@@ -1,4 +1,4 @@
-// The test runner: GoogleTest's, plus --file=NAME, which runs the cases of one source file.
+// The test runner: GoogleTest's, plus --file=NAME, which runs the cases of one source file, without those that a filter leaves out.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -23,6 +23,7 @@ std::string filter_of(std::string_view file) {
 
 int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
+  const std::string given = testing::GTEST_FLAG(filter), left_out = given.substr(0, 1) == "-" ? given : "";
   constexpr std::string_view kOption = "--file=";
   for (int i = 1; i < argc; ++i) {
     const std::string_view argument = argv[i];
@@ -33,7 +34,7 @@ int main(int argc, char** argv) {
                    known ? "no test is in that file" : "unknown argument; try --help or --file=sum_test.cpp");
       return 2;
     }
-    testing::GTEST_FLAG(filter) = filter;
+    testing::GTEST_FLAG(filter) = filter + left_out;
   }
   return RUN_ALL_TESTS();
 }
