@@ -59,7 +59,7 @@ template <class T>
 void fill_one_bin(std::uint64_t count, T element) {
   const std::vector<T> elements(4096, element);
   reduction::PartialSum<T> partial;
-  partial.unwatched = partial.blocks_to_bins = std::numeric_limits<int>::max();  // only bins
+  partial.watching.left_out = partial.blocks_to_bins = std::numeric_limits<int>::max();  // only bins
   for (std::uint64_t left = count; left != 0;) {
     const std::uint64_t taken = std::min<std::uint64_t>(left, elements.size());
     reduction::add_elements(reinterpret_cast<const std::byte*>(elements.data()), taken, sizeof(T) == 4 ? DType::float32 : DType::float64,

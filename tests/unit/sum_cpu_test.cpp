@@ -115,6 +115,31 @@ TEST_P(SumCpu, IsRightAtEverySpan) {
   }
 }
 
+// Long arrays of numbers over some binades, with a few that are greater, and cancel or not, or smaller, or special: what few blocks
+// contain.
+TEST_P(SumCpu, IsRightWithFewOutliers) {
+  hard::Random random(4);
+  const hard::Format format = hard::format_of(type());
+  const int spread = type() == DType::float32 ? 15 : 20;
+  for (int kind = 0; kind < 8; ++kind) {
+    std::vector<std::uint64_t> patterns(150'000);
+    for (auto& pattern : patterns) {
+      pattern = format.encode(random.bits(format.fraction_bits) | (std::uint64_t{1} << format.fraction_bits),
+                              random.between(-spread, spread) - format.fraction_bits);
+      if (kind % 2 != 0) pattern |= random.bits(1) * format.sign();
+    }
+    for (std::size_t at = 40'000; kind >= 2 && at + 100 < patterns.size(); at += 1 + random.below(20'000)) {
+      const std::uint64_t greater = format.power(random.between(spread, spread + 60)),
+                          smaller = format.power(random.between(-120, -spread));
+      patterns[at] = kind < 6 ? greater : random.bits(1) != 0 ? smaller : 0;
+      if (kind < 4) patterns[at + 1 + random.below(99)] = greater | format.sign();
+      if (kind == 7 && at > 100'000) patterns[at + 1] = format.infinity() + random.bits(1);
+    }
+    const hard::Data data(patterns, type());
+    ASSERT_TRUE(sums_to(test::add_each(data.view()), data.view(), 1)) << "kind " << kind;
+  }
+}
+
 // Equal elements move the running sums to the ends of their anchors' binades.
 TEST_P(SumCpu, IsRightForEqualElements) {
   const hard::Format format = hard::format_of(type());

@@ -69,6 +69,27 @@ HWY_INLINE V plus(V a, V b) {
 #endif
 }
 
+using DoubleVector = hn::Vec<Doubles>;
+
+// Operations that leave the processor's flags alone, as AVX-512 has them: so the flag of inexact results tells of all others. The masks
+// keep GCC 12 from warning of its own headers.
+#if HWY_TARGET == HWY_AVX3
+constexpr int kQuietly = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;
+HWY_INLINE DoubleVector add_quietly(DoubleVector a, DoubleVector b) {
+  return DoubleVector{_mm512_maskz_add_round_pd(0xff, a.raw, b.raw, kQuietly)};
+}
+HWY_INLINE DoubleVector multiply_quietly(DoubleVector a, DoubleVector b) {
+  return DoubleVector{_mm512_maskz_mul_round_pd(0xff, a.raw, b.raw, kQuietly)};
+}
+HWY_INLINE DoubleVector multiply_add_quietly(DoubleVector a, DoubleVector b, DoubleVector c) {
+  return DoubleVector{_mm512_fmadd_round_pd(a.raw, b.raw, c.raw, kQuietly)};
+}
+#else
+HWY_INLINE DoubleVector add_quietly(DoubleVector a, DoubleVector b) { return hn::Add(a, b); }
+HWY_INLINE DoubleVector multiply_quietly(DoubleVector a, DoubleVector b) { return hn::Mul(a, b); }
+HWY_INLINE DoubleVector multiply_add_quietly(DoubleVector a, DoubleVector b, DoubleVector c) { return hn::MulAdd(a, b, c); }
+#endif
+
 template <std::size_t kBytes = kUnitBytes>
 HWY_INLINE void prefetch(const std::byte* from, std::size_t ahead) {
   constexpr int kForReading = 0, kSecondLevel = 2;

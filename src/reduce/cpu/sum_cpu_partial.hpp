@@ -6,6 +6,7 @@
 #include <samesum/accumulator.hpp>
 #include <samesum/types.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -56,6 +57,22 @@ struct Window : Bounds {  // for which it holds
   std::array<int, kMaxSlices> positions{};  ///< of each slice's spacing, for Accumulator::add_scaled
 };
 
+/// When to try a faster way that works for some data: the less often, the more attempts fail.
+struct Attempts {
+  int left_out = 0;       ///< blocks to come before the next attempt,
+  int last_left_out = 0;  ///< and how many were left out the last time
+
+  bool due() const noexcept { return left_out == 0; }
+  /// An attempt worked, or did not; returns that.
+  bool note(bool worked) noexcept {
+    last_left_out = worked ? last_left_out / 2 : std::clamp(8 * last_left_out, 4, 512);
+    left_out = worked ? 0 : last_left_out;
+    return worked;
+  }
+  /// So many blocks of kBlock elements were added.
+  void pass(int blocks) noexcept { left_out = std::max(left_out - blocks, 0); }
+};
+
 /// An accumulator and what is on its way there.
 template <class T>
 struct PartialSum {
@@ -72,13 +89,13 @@ struct PartialSum {
   bool only_negative_zeros = true;  ///< and NaNs
 
   WatchedSums watched;
-  int unwatched = 0;       ///< blocks to come that are not tried so,
-  int last_unwatched = 0;  ///< and how many were not the last time
+  Attempts watching;  ///< attempts to add blocks to these
 
   bool may_round;
   double slack = 0;  ///< itself a sum that has been rounded
 
   Window window;
+  Attempts unseen;  ///< attempts to add blocks within the window without a look at their elements
   alignas(64) std::array<std::array<std::int64_t, kMaxLanes>, Window::kMaxSlices> lanes{};  ///< sums of each slice, in its spacing
   int blocks = 0;                                                                           ///< in `lanes`
 

@@ -114,15 +114,85 @@ HWY_INLINE bool add_block_in_window(const Block<count>& block, PartialSum<T>& pa
   return partial.window.zeros ? add_block_checked<T, WholeCheck<T> >(block, partial) : add_block_checked<T, FastCheck<T> >(block, partial);
 }
 
+// Counts a block in the lanes.
+template <class T>
+HWY_INLINE void count_block(PartialSum<T>& partial) {
+  if (++partial.blocks != PartialSum<T>::kMaxBlocks) return;
+  partial.flush_lanes();
+  // A dearer window than the fewest slices' was needed once: perhaps it no longer is.
+  if (partial.window.slices > kMinSlices || partial.window.zeros || partial.window.rounds) partial.window = {};
+}
+
 template <class T, std::size_t count>
 bool add_block(const Block<count>& block, PartialSum<T>& partial) {
   const bool done = add_block_in_window(block, partial);
-  if (done && ++partial.blocks == PartialSum<T>::kMaxBlocks) {
-    partial.flush_lanes();
-    // A dearer window than the fewest slices' was needed once: perhaps it no longer is.
-    if (partial.window.slices > kMinSlices || partial.window.zeros || partial.window.rounds) partial.window = {};
-  }
+  if (done) count_block(partial);
   return done;
+}
+
+#if HWY_TARGET == HWY_AVX3
+// Adds a block to the lanes without a look at its elements, four of a lane at once. Only the first slice may round; where nothing else has,
+// all is exact if the sums are still in the binades of their anchors.
+template <std::size_t count>
+bool add_block_unseen(const Block<count>& block, PartialSum<float>& partial) {
+  constexpr std::size_t kAtOnce = 4, kSteps = kUnit<float> / kLanes / kAtOnce;
+  const Doubles d;
+  const hn::Repartition<std::int64_t, Doubles> d64;
+  const core::RoundingWatch watch;
+  DoubleVector sums[kMinSlices][kChains];
+  unrolled<kMinSlices>([&](auto slice) HWY_ATTR {
+    unrolled<kChains>([&](auto chain) HWY_ATTR { sums[slice][chain] = hn::Set(d, partial.window.anchors[slice]); });
+  });
+  for (std::size_t offset = 0; offset != block.piece_bytes; offset += kUnitBytes) {
+    unrolled<count>([&](auto piece) HWY_ATTR {
+      const std::byte* const unit = block.pieces[piece] + offset;
+      prefetch(unit, kPrefetchBytes);
+      unrolled<kSteps>([&](auto step) HWY_ATTR {
+        constexpr std::size_t kChain = (piece * kSteps + step) % kChains;
+        const auto x = [&](std::size_t n)
+                           SAMESUM_INLINE_LAMBDA { return load_doubles(unit + (step * kAtOnce + n) * kLanes * sizeof(float), 0.0F); };
+        const DoubleVector four = hn::Add(hn::Add(x(0), x(1)), hn::Add(x(2), x(3)));
+        const DoubleVector before = sums[0][kChain], sum = add_quietly(before, four);
+        sums[0][kChain] = sum;
+        sums[1][kChain] = plus(sums[1][kChain], minus(four, hn::Sub(sum, before)));
+      });
+    });
+  }
+  alignas(64) double results[kMinSlices][kChains][kLanes];
+  unrolled<kMinSlices>([&](auto slice) HWY_ATTR {
+    unrolled<kChains>([&](auto chain) HWY_ATTR { hn::Store(sums[slice][chain], d, results[slice][chain]); });
+  });
+  if (watch.rounded()) return false;
+  auto changed = hn::Zero(d64);
+  hn::Vec<decltype(d64)> totals[kMinSlices];
+  unrolled<kMinSlices>([&](auto slice) HWY_ATTR {
+    const auto anchor = hn::BitCast(d64, hn::Set(d, partial.window.anchors[slice]));
+    totals[slice] = hn::Load(d64, partial.lanes[slice].data());
+    unrolled<kChains>([&](auto chain) HWY_ATTR {
+      const auto result = hn::BitCast(d64, hn::Load(d, results[slice][chain]));
+      changed = hn::Or(changed, hn::Xor(result, anchor));
+      totals[slice] = hn::Add(totals[slice], hn::Sub(result, anchor));
+    });
+  });
+  if (!hn::AllTrue(d64, hn::Eq(hn::ShiftRight<52>(changed), hn::Zero(d64)))) return false;
+  unrolled<kMinSlices>([&](auto slice) HWY_ATTR { hn::Store(totals[slice], d64, partial.lanes[slice].data()); });
+  return true;
+}
+#endif
+
+// The same, where there are instructions for it, unless blocks like this one were tried in vain.
+template <class T, std::size_t count>
+HWY_INLINE bool try_unseen([[maybe_unused]] const Block<count>& block, [[maybe_unused]] PartialSum<T>& partial) {
+#if HWY_TARGET == HWY_AVX3
+  if constexpr (sizeof(T) == 4 && count == kPieces) {
+    if (partial.window.slices != kMinSlices || partial.window.rounds || !partial.unseen.due() || !core::RoundingWatch::works())
+      return false;
+    const bool done = partial.unseen.note(add_block_unseen(block, partial));
+    if (done) count_block(partial);
+    return done;
+  }
+#endif
+  return false;
 }
 
 // Counts the infinities of a block, and returns how many there are.
@@ -255,16 +325,20 @@ void add_in_pieces(const std::byte* first, std::size_t distance, std::size_t cou
     }
     std::size_t part = watched.piece_bytes / sizeof(T);
     if (!add_watched(watched, partial)) {
-      // Bins take long runs: each place is a stream that they have to get going again.
-      part = std::min(partial.blocks_to_bins > 0 ? std::max<std::size_t>(partial.blocks_to_bins / kPlaces, 1) * kBlock : kBlock / kPlaces,
-                      count);
       const bool as_before =
           partial.blocks_to_bins == 0 && partial.window.slices != 0 && !partial.expects_specials && !partial.only_negative_zeros;
-      const auto block = block_of(part);
-      if (!as_before || !add_block(block, partial)) {
-        for (const std::byte* piece : block.pieces) add_piece(piece, part, partial);
+      if (!as_before || !try_unseen(watched, partial)) {
+        // Bins take long runs: each place is a stream that they have to get going again.
+        part = std::min(partial.blocks_to_bins > 0 ? std::max<std::size_t>(partial.blocks_to_bins / kPlaces, 1) * kBlock : kBlock / kPlaces,
+                        count);
+        const auto block = block_of(part);
+        if (!as_before || !add_block(block, partial)) {
+          for (const std::byte* piece : block.pieces) add_piece(piece, part, partial);
+        }
       }
-      partial.unwatched = std::max(partial.unwatched - static_cast<int>((kPlaces * part + kBlock - 1) / kBlock), 0);
+      const int blocks = static_cast<int>((kPlaces * part + kBlock - 1) / kBlock);
+      partial.watching.pass(blocks);
+      partial.unseen.pass(blocks);
     }
     first += part * sizeof(T);
     count -= part;

@@ -79,15 +79,11 @@ bool add_without_rounding(const Block<count>& block, WatchedSums& watched) {
 // The same, unless blocks like this one were tried in vain.
 template <class T, std::size_t count>
 bool add_watched(const Block<count>& block, PartialSum<T>& partial) {
-  if (partial.unwatched > 0 || !core::RoundingWatch::works()) return false;
-  if (add_without_rounding<T>(block, partial.watched)) {
-    partial.last_unwatched /= 2;
-    if (partial.watched.blocks == kWatchedBlocks) partial.flush_watched();
-    return true;
-  }
-  partial.flush_watched();  // smaller sums leave more room
-  partial.unwatched = partial.last_unwatched = std::clamp(8 * partial.last_unwatched, 4, 512);
-  return false;
+  if (!partial.watching.due() || !core::RoundingWatch::works()) return false;
+  const bool done = partial.watching.note(add_without_rounding<T>(block, partial.watched));
+  // Once one has failed, smaller sums leave more room.
+  if (!done || partial.watched.blocks == kWatchedBlocks) partial.flush_watched();
+  return done;
 }
 
 #endif  // HWY_SCALAR

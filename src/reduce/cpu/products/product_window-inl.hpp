@@ -148,18 +148,9 @@ HWY_INLINE loops::Range range_of_products(const Body& body) {
   return range;
 }
 
-// Operations that leave the processor's flags alone, as AVX-512 has them: so the flag of inexact results tells of all others. The masks
-// keep GCC 12 from warning of its own headers.
-#if HWY_TARGET == HWY_AVX3
-constexpr int kQuietly = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;
-HWY_INLINE V add_quietly(V a, V b) { return V{_mm512_maskz_add_round_pd(0xff, a.raw, b.raw, kQuietly)}; }
-HWY_INLINE V multiply_quietly(V a, V b) { return V{_mm512_maskz_mul_round_pd(0xff, a.raw, b.raw, kQuietly)}; }
-HWY_INLINE V multiply_add_quietly(V a, V b, V c) { return V{_mm512_fmadd_round_pd(a.raw, b.raw, c.raw, kQuietly)}; }
-#else
-HWY_INLINE V add_quietly(V a, V b) { return hn::Add(a, b); }
-HWY_INLINE V multiply_quietly(V a, V b) { return hn::Mul(a, b); }
-HWY_INLINE V multiply_add_quietly(V a, V b, V c) { return hn::MulAdd(a, b, c); }
-#endif
+using loops::add_quietly;
+using loops::multiply_add_quietly;
+using loops::multiply_quietly;
 
 // Each sum is several, which take numbers in turns. With quiet operations only what the last sum takes may raise the flag, and with
 // kRounds that does not either.
