@@ -113,7 +113,7 @@ class SmallSum {
       return std::exchange(fixed_, false);
     };
     state_ = {};
-    EXPECT_FALSE(launch("first"));
+    EXPECT_TRUE(launch("first, by a sample"));
     EXPECT_TRUE(launch("second"));
     Sample sample(kernel_);
     for (const std::uint64_t place : {std::uint64_t{1}, length / 2, length - 1}) {
@@ -149,7 +149,7 @@ class SmallSum {
     state_ = {};
     std::vector<std::uint64_t> many = make(1024, -40, true);
     ASSERT_TRUE(informative(add_each(hard::Data(many, kernel_.type).view())));
-    EXPECT_FALSE(launch(many, "many groups, first"));
+    EXPECT_TRUE(launch(many, "many groups, first"));
     EXPECT_TRUE(launch(many, "many groups"));
     for (const std::uint64_t group : {0, 1, 9, 511, 1022}) many[group * kernel_.tile + 7] = format.infinity() + 1;
     EXPECT_FALSE(launch(many, "many groups, some fail"));
@@ -157,7 +157,7 @@ class SmallSum {
       int fitted = 0, growth = 0;
       for (; growth < 64; ++growth) {
         state_ = {};
-        EXPECT_FALSE(launch(make(40, -40, negative), "before it grows"));
+        EXPECT_TRUE(launch(make(40, -40, negative), "before it grows"));
         fitted += launch(make(40, growth - 40, negative), fmt::format("grown by 2^{}", growth));
         if (testing::Test::HasFatalFailure()) return;
       }

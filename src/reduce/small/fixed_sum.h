@@ -244,17 +244,22 @@ FN uint field_of(ulong state) { return (uint)state & 0xffffu; }
 FN uint pause_of(ulong state) { return (uint)state >> 16; }
 FN uint failures_of(ulong state) { return (uint)(state >> 32); }
 
-// `greatest`: the exponent field of the greatest sum to be expected.
-FN ulong state_after(ulong state, uint tried, uint greatest) {
-  const uint failures = tried ? min_u32(failures_of(state) + 2, 12) : failures_of(state);
-  const uint pause = tried ? (1u << failures) / 4 : pause_of(state) - (pause_of(state) > 0);
-  const int own = (int)greatest - TERM_SCALE + GROWTH + (failures & 2 ? 8 : 0);
-  // Where magnitudes change from launch to launch, the greatest is kept, if there is room for much smaller ones.
-  const int kept = FIXED_WORDS > 2 && !tried ? (int)field_of(state) : 0, field = own > kept ? own : kept;
+// The exponent field of the power for sums up to one with this field.
+FN uint power_field(uint greatest, int margin) {
+  const int field = (int)greatest - TERM_SCALE + GROWTH + margin;
   // The first word does not begin below the first digit. The last word, which has 64 bits and the sign, does not end above the last digit.
   // Powers are in the range of float64.
   const int digit = UPPER * LOWER_BITS + FINER_BITS + ROUND_BASE, power = FIXED_WORDS > 2 ? FIXED_WORDS * LOWER_BITS : 0;
   const int least = (digit > power ? digit : power) + 1 - TERM_SCALE;
   const int last = 32 * (FIRST_COUNTER - 2) + ROUND_BASE, most = (last < 2030 ? last : 2030) - TERM_SCALE;
-  return state_of((uint)(field < least ? least : field > most ? most : field), pause, failures);
+  return (uint)(field < least ? least : field > most ? most : field);
+}
+
+// `greatest`: the exponent field of the greatest sum to be expected.
+FN ulong state_after(ulong state, uint tried, uint greatest) {
+  const uint failures = tried ? min_u32(failures_of(state) + 2, 12) : failures_of(state);
+  const uint pause = tried ? (1u << failures) / 4 : pause_of(state) - (pause_of(state) > 0);
+  // Where magnitudes change from launch to launch, the greatest is kept, if there is room for much smaller ones.
+  const uint own = power_field(greatest, failures & 2 ? 8 : 0), kept = FIXED_WORDS > 2 && !tried ? field_of(state) : 0;
+  return state_of(max_u32(own, kept), pause, failures);
 }

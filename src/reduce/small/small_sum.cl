@@ -1,7 +1,7 @@
 // The exact sum of a small array in one short launch. Work-items add their terms up in registers, by floating-point additions that prove
-// themselves exact (sums_float32.cl, terms_float64.cl). If the previous launch has stored how large its sum was, and this one is not much larger or finer,
-// sums are combined as fixed-point numbers (fixed_sum.h). Groups whose terms do not fit, and all groups of a first launch, add them up as
-// statistics.cl does (bins.h, exponent_window.h, words.h), which is slower.
+// themselves exact (sums_float32.cl, terms_float64.cl). Sums that are not much larger or finer than that of the previous launch, of which it has stored
+// how large it was, are combined as fixed-point numbers (fixed_sum.h); a first launch looks at a sample. Groups whose terms do not fit add them up
+// as statistics.cl does (bins.h, exponent_window.h, words.h), which is slower.
 //
 // Groups add their sums to counted words (meet.h). The last group gathers them: the device must hold two groups.
 //
@@ -15,7 +15,8 @@
 #define STORAGE_AGAIN (STORAGE_GROUP + FIXED_ROOM)  // the same at the second attempt
 #define STORAGE_FAILED (STORAGE_AGAIN + FIXED_ROOM) // 1 and the number of other groups that failed; 0 if the sum as a fixed-point number is right
 #define STORAGE_ZERO (STORAGE_FAILED + 4)           // four zeros
-#define STORAGE (STORAGE_ZERO + 4)
+#define STORAGE_SAMPLE (STORAGE_ZERO + 4)           // a word for each sub-group
+#define STORAGE (STORAGE_SAMPLE + SUBGROUP)
 
 // Memory for bins, and to round, in units of 16 bytes.
 #define BIN_LOADS ((ALL_BINS * COLUMNS + 3) / 4)
@@ -31,6 +32,17 @@ FN void add_loads(SHARE* share, const uint4* x, const uint4* y, double upper) {
   REAL v[REALS];
   make_reals(v, x, y);
   add_terms(share, v, upper);
+}
+
+// The exponent field of a power for the first launch: from a sample of terms, the same in all groups.
+FN uint sampled_field(LOCAL uint* storage, ARRAY a, ARRAY b, ulong count) {
+  if (count == 0) return power_field(0, 0);
+  const ulong at = count < GROUP_SIZE ? local_id() % (uint)count : local_id() * (count / GROUP_SIZE);
+  const WORD x = element_of_array(a, at), y = DOT ? element_of_array(b, at) : x;
+  const uint most = subgroup_max_u32(is_special(x) || is_special(y) ? 0 : field_of_term(x, y, count)), lane = local_id() & (SUBGROUP - 1);
+  if (lane == 0) storage[STORAGE_SAMPLE + local_id() / SUBGROUP] = most;
+  barrier_local();
+  return power_field(subgroup_max_u32(storage[STORAGE_SAMPLE + lane]), 0);
 }
 
 // Adds up the work-item's terms by float64 additions that prove themselves exact. `x` and `y` have its first tile.
@@ -186,7 +198,8 @@ void small_sum(TERM_PARAMETERS, ulong count, GLOBAL ulong* slots, GLOBAL long* r
   LOCAL uint* storage = (LOCAL uint*)memory + zero;
 
   const uint others = group_count() - 1, is_last = group_id() == others;
-  const uint field = field_of(state), tried = field != 0 && pause_of(state) == 0;
+  const uint is_first = field_of(state) == 0, tried = pause_of(state) == 0;
+  const uint field = RARELY(is_first) ? sampled_field(storage, left, right, count) : field_of(state);
   FIXED sum = sum_identity();  // of all groups, if that is a fixed-point number
   uint own = 1;                // whether this group's terms are to be added in bins
   uint in_words = others;      // the number of other groups that do so
@@ -222,8 +235,8 @@ void small_sum(TERM_PARAMETERS, ulong count, GLOBAL ulong* slots, GLOBAL long* r
         }
         if (!RARELY(sum.failed)) {
           round_fixed(sum, field, count == 0, to);
-          if (local_id() == 0 && failures_of(state) != 0) {
-            store_settled_global64(state_place, state_of(field, 0, failures_of(state) - 1));
+          if (local_id() == 0 && (is_first || failures_of(state) != 0)) {
+            store_settled_global64(state_place, state_of(field, 0, failures_of(state) - !is_first));
           }
         } else {
           storage[STORAGE_FAILED] = 1 + sum.failed_groups;
@@ -268,5 +281,5 @@ void small_sum(TERM_PARAMETERS, ulong count, GLOBAL ulong* slots, GLOBAL long* r
 #else
   const uint expected = (uint)(rounded >> 52) & 0x7ffu;
 #endif
-  store_settled_global64(state_place, state_after(state, tried, expected));
+  store_settled_global64(state_place, state_after(state, tried && !is_first, expected));
 }

@@ -69,3 +69,6 @@ FN uint add_to_fixed(FIXED* sum, double term, double upper) {
   sum->words[0] &= ((long)1 << LOWER_BITS) - 1;
   return in_bits(words[1], POWER_BITS - 1) && add_rn_f64(last, -lower) == rest;
 }
+
+// What the sum's field is expected to be from one element's.
+FN uint field_of_term(WORD x, WORD y, ulong count) { return (magnitude_of(x) >> FRACTION_BITS) + 896 + 63 - (uint)clz64(count | 1); }

@@ -97,16 +97,18 @@ FN uint has_other(const SHARE* share) { return share->other; }
 
 // The sum of the exponent fields of the greatest factors, as float64; of an element and 1.
 FN uint field_of_class(uint greatest) { return BITS == 64 ? greatest >> 20 : EXPONENT_BITS == 5 ? (greatest >> 10) + 1008 : (greatest >> FRACTION_BITS) + 896; }
+FN uint class_of(WORD x) { return (uint)(magnitude_of(x) >> (BITS == 64 ? 32 : 0)); }
 FN uint greatest_field(const uint4* x, const uint4* y) {
   uint a_most = 0, b_most = 0;
 #pragma unroll
   for (int i = 0; i < REALS; ++i) {
-    const WORD a = element_of(x[i / ELEMENTS_PER_LOAD], i % ELEMENTS_PER_LOAD), b = element_of(y[i / ELEMENTS_PER_LOAD], i % ELEMENTS_PER_LOAD);
-    a_most = max_u32(a_most, (uint)(magnitude_of(a) >> (BITS == 64 ? 32 : 0)));
-    b_most = max_u32(b_most, (uint)(magnitude_of(b) >> (BITS == 64 ? 32 : 0)));
+    a_most = max_u32(a_most, class_of(element_of(x[i / ELEMENTS_PER_LOAD], i % ELEMENTS_PER_LOAD)));
+    b_most = max_u32(b_most, class_of(element_of(y[i / ELEMENTS_PER_LOAD], i % ELEMENTS_PER_LOAD)));
   }
   return field_of_class(a_most) + (SUM ? 1023 : field_of_class(b_most));
 }
+// What the sum's field is expected to be from one term's.
+FN uint field_of_term(WORD x, WORD y, ulong count) { return field_of_class(class_of(x)) + (SUM ? 1023 : field_of_class(class_of(y))); }
 
 // Adds what a small term and its rest have below the last bits of the powers by which they were cut.
 FN void add_finer(SHARE* share, REAL v, uint first_high) {
