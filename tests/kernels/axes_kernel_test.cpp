@@ -1,4 +1,4 @@
-// axes.cl, run on the host: rows by loads of 16 bytes. Among `races` it is watched for places outside of its arrays.
+// axes.cl, run on the host: rows by loads of 16 bytes. Among `races` it is watched for accesses outside of its arrays.
 #include "support/emulation.hpp"
 
 #include <gtest/gtest.h>
