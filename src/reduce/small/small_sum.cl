@@ -9,6 +9,7 @@
 // (at least two sub-groups), RESIDENT, STRIDED, COLUMN_BITS as in statistics.cl; SUM, or PRODUCTS, and DOT, whether these are of two arrays; STREAM,
 // whether a group has more than one tile. There are at most MAX_SUM_GROUPS groups.
 #define MAX_SUM_GROUPS 1024
+#define SUBGROUPS (GROUP_SIZE / SUBGROUP)
 
 // The words of a group in local memory.
 #define STORAGE_GROUP 0                             // the group's sum as a fixed-point number
@@ -16,7 +17,7 @@
 #define STORAGE_FAILED (STORAGE_AGAIN + FIXED_ROOM) // 1 and the number of other groups that failed; 0 if the sum as a fixed-point number is right
 #define STORAGE_ZERO (STORAGE_FAILED + 4)           // four zeros
 #define STORAGE_SAMPLE (STORAGE_ZERO + 4)           // a word for each sub-group
-#define STORAGE (STORAGE_SAMPLE + SUBGROUP)
+#define STORAGE (STORAGE_SAMPLE + (SUBGROUPS + 3) / 4 * 4)
 
 // Memory for bins, and to round, in units of 16 bytes.
 #define BIN_LOADS ((ALL_BINS * COLUMNS + 3) / 4)
@@ -42,7 +43,9 @@ FN uint sampled_field(LOCAL uint* storage, ARRAY a, ARRAY b, ulong count) {
   const uint most = subgroup_max_u32(is_special(x) || is_special(y) ? 0 : field_of_term(x, y, count)), lane = local_id() & (SUBGROUP - 1);
   if (lane == 0) storage[STORAGE_SAMPLE + local_id() / SUBGROUP] = most;
   barrier_local();
-  return power_field(subgroup_max_u32(storage[STORAGE_SAMPLE + lane]), 0);
+  uint greatest = 0;
+  for (uint i = lane; i < SUBGROUPS; i += SUBGROUP) greatest = max_u32(greatest, storage[STORAGE_SAMPLE + i]);
+  return power_field(subgroup_max_u32(greatest), 0);
 }
 
 // Adds up the work-item's terms by float64 additions that prove themselves exact. `x` and `y` have its first tile.
