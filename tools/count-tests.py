@@ -29,6 +29,9 @@ for entry in xml.parse(build / "ctest.xml").getroot().iter("testcase"):
         continue
     total = int(root.get("tests")) - int(root.get("disabled"))
     failures = int(root.get("failures")) + int(root.get("errors"))
+    if total == 0:
+        print(f"failed: {entry.get('name')}: it has no case")
+        failed += 1
     skips = 0
     for case in root.iter("testcase"):
         if case.get("result") != "skipped":

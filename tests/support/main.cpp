@@ -1,4 +1,4 @@
-// The test runner: GoogleTest's, plus --file=NAME, which runs the cases of one source file, without those that a filter leaves out.
+// The test runner: GoogleTest's, plus --file=NAME, which runs the cases of one source file; of these a filter may leave some out, or name some.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -34,7 +34,7 @@ int main(int argc, char** argv) {
                    known ? "no test is in that file" : "unknown argument; try --help or --file=sum_test.cpp");
       return 2;
     }
-    testing::GTEST_FLAG(filter) = filter + left_out;
+    if (given == "*" || !left_out.empty()) testing::GTEST_FLAG(filter) = filter + left_out;
   }
   return RUN_ALL_TESTS();
 }
