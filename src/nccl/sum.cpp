@@ -4,7 +4,6 @@
 #include "device/memory/run.hpp"
 #include "nccl/words.hpp"
 #include "reduce/device/collect_device.hpp"
-#include "reduce/layout.hpp"
 #include "reduce/small/small_sum_device.hpp"
 
 #include <samesum/error.hpp>
@@ -32,16 +31,10 @@ statistics::CollectOptions options_of(bool products) {
 
 }  // namespace
 
-// From the lowest bit to the highest that either kernel of a pass may leave, and 64 bits for the sign and carries.
+// Both kernels of a pass leave the same digits. Two more are for the sign and carries.
 Words words_of(DType type, bool products) {
-  const reduction::SmallSumEntries small =
-      reduction::small_sum_entries(type, products ? reduction::Terms::products : reduction::Terms::elements);
-  const reduction::RecordLayout large(type, !products, products, products);
-  const int large_base = products ? 2 * large.sum_base - 1074 : large.sum_base;
-  const int base = std::min(small.base, large_base);
-  const int end = std::max(small.base + 32 * static_cast<int>(small.digits),
-                           large_base + 32 * static_cast<int>(products ? large.product_digits : large.sum_digits));
-  return {base, static_cast<std::uint32_t>(end - base + 31) / 32 + 2};
+  const auto left = reduction::small_sum_entries(type, products ? reduction::Terms::products : reduction::Terms::elements);
+  return {left.base, left.digits + 2};
 }
 
 device::Source words_source(DType type, bool products) {
