@@ -166,6 +166,25 @@ class SmallSum {
     }
   }
 
+  /// Elements with all bits that grow by powers of two from launch to launch: each group has so many that its sum, where each of them just
+  /// fits, is a little below 2^64, and would look like a small negative number.
+  void check_full_groups() {
+    const hard::Format format = hard::format_of(kernel_.type);
+    const auto launch = [&](std::uint64_t length, int exponent) {
+      const std::vector<std::uint64_t> patterns(length, format.encode((std::uint64_t{2} << format.fraction_bits) - 1, exponent));
+      check_launch(hard::Data(patterns, kernel_.type).view(), NanPolicy::propagate, fmt::format("2^{}", exponent));
+      return std::exchange(fixed_, false);
+    };
+    int failed = 0;
+    for (int growth = 0; growth < 64; ++growth) {
+      state_ = {};
+      EXPECT_TRUE(launch(kernel_.tile, -40));
+      failed += !launch(kernel_.most_groups << 14, growth - 40);
+      if (testing::Test::HasFatalFailure()) return;
+    }
+    EXPECT_GT(failed, 20);
+  }
+
   /// Sums at the midpoint of two doubles or floats, decided by one element far below, with anything between.
   void check_ties() {
     const hard::Format format = hard::format_of(kernel_.type);
