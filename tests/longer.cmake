@@ -25,7 +25,7 @@ samesum_longer(barrier BarrierLadder.EveryMethodIsRight)
 samesum_longer(bench Bench.test_pairs Bench.test_pairs_by_formula Bench.test_indices_of_pairs_of_ugly_numbers Bench.test_a_limit_on_registers
                      Kernel.test_launch_and_ptx)
 samesum_longer(by_index SumsByIndexOnDevices.OfIntegers SumsByIndexOnDevices.WeightedHistograms SumsByIndexOnDevices.ManySegments)
-samesum_longer(collect_plan Types/PlansOf.FindWhatOneCallFinds/bfloat16)
+samesum_longer(collect_plan Types/PlansOf.FindWhatOneCallFinds/bfloat16 Types/PlansOf.FindWhatOneCallFinds/float64)
 samesum_longer(docs Commands.test_those_of_help Commands.test_those_of_the_pages)
 samesum_longer(extremes_plan Types/Arrays.*/bfloat16 ${similar_types})
 samesum_longer(formula_layouts FormulaLayouts.OfMapsAndTheirReductions)
