@@ -98,8 +98,6 @@ HWY_INLINE hn::Vec<D> within_blocks(D d, float, const Load& load, std::size_t i)
   return in_order(d, hn::Mul(even, odd));
 }
 
-constexpr std::size_t kPrefetchBytes = 2048;  // ahead in each place
-
 template <class D, class Element>
 HWY_INLINE hn::Vec<D> load_leaves(D d, Element type, const std::byte* from) {
   if constexpr (sizeof(Element) == 2)
@@ -119,7 +117,7 @@ void three_levels(const std::byte* first, std::size_t distance, std::size_t coun
       const std::byte* const from = first + place * distance + i * sizeof(Element);
       const auto load = [&](std::size_t n) SAMESUM_INLINE_LAMBDA {
         const std::byte* const at = from + n * sizeof(Element);
-        __builtin_prefetch(at + kPrefetchBytes);
+        loops::prefetch<hn::MaxLanes(d) * sizeof(Element)>(at);
         const auto leaves = load_leaves(d, Element{}, at);
         return kSkip ? hn::IfThenElse(hn::IsNaN(leaves), hn::Set(d, T{1}), leaves) : leaves;
       };

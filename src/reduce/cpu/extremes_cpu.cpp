@@ -23,6 +23,8 @@ namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 #if HWY_TARGET != HWY_SCALAR
 using reduction::HWY_NAMESPACE::kPieces;
+using reduction::HWY_NAMESPACE::kVectorBytes;
+using reduction::HWY_NAMESPACE::prefetch;
 using reduction::HWY_NAMESPACE::unrolled;
 #endif
 
@@ -97,7 +99,6 @@ std::uint64_t zeros_one_by_one(const std::byte* elements, std::uint64_t count) {
 
 // Small enough to be looked at again in the first-level cache, once it is known to have an extreme.
 constexpr std::size_t kBlockBytes = 8192;
-constexpr std::size_t kPrefetchBytes = 2048;  // ahead in each of several places
 
 #if HWY_TARGET == HWY_SCALAR
 
@@ -157,7 +158,7 @@ Range<typename Order<Element>::Key> range_of(const std::byte* block, std::size_t
     for (; i < count; i += lanes) {
       unrolled<kPlaces>([&](auto place) SAMESUM_INLINE_LAMBDA {
         const std::byte* const at = block + place * distance + i * sizeof(Key);
-        __builtin_prefetch(at + kPrefetchBytes);
+        prefetch<kVectorBytes>(at);
         look_at(at, place);
       });
     }

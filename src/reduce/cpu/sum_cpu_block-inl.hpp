@@ -38,7 +38,8 @@ template <class T>
 constexpr std::size_t kUnit = kUnitBytes / sizeof(T);
 
 // Loops that compute reach less far ahead than the processor's own prefetching takes to hide the latency of memory. So they ask for lines
-// to come to the second-level cache, this far ahead: best by measurement, for sums in registers and in bins.
+// to come to the second-level cache, this far ahead in each place: best by measurement, for sums in registers and in bins. Fewer lines can
+// be on their way to the first-level cache.
 constexpr std::size_t kPrefetchBytes = 1024;
 constexpr std::size_t kPrefetchBytesToBins = 4096;
 constexpr std::size_t kCacheLine = 64;
@@ -91,7 +92,7 @@ HWY_INLINE DoubleVector multiply_add_quietly(DoubleVector a, DoubleVector b, Dou
 #endif
 
 template <std::size_t kBytes = kUnitBytes>
-HWY_INLINE void prefetch(const std::byte* from, std::size_t ahead) {
+HWY_INLINE void prefetch(const std::byte* from, std::size_t ahead = kPrefetchBytes) {
   constexpr int kForReading = 0, kSecondLevel = 2;
   for (std::size_t offset = 0; offset < kBytes; offset += kCacheLine) {
     __builtin_prefetch(from + ahead + offset, kForReading, kSecondLevel);

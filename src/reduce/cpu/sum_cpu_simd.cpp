@@ -70,7 +70,7 @@ bool add_block_as(const Block<count>& block, PartialSum<T>& partial) {
   for (std::size_t offset = 0; offset != block.piece_bytes; offset += kUnitBytes) {
     unrolled<count>([&](auto piece) HWY_ATTR {
       const std::byte* const unit = block.pieces[piece] + offset;
-      prefetch(unit, kPrefetchBytes);
+      prefetch(unit);
       check.look_at(unit);
       unrolled<kUnit<T> / kLanes>([&](auto n) HWY_ATTR {
         constexpr std::size_t kChain = n % kChains;
@@ -146,7 +146,7 @@ bool add_block_unseen(const Block<count>& block, PartialSum<float>& partial) {
   for (std::size_t offset = 0; offset != block.piece_bytes; offset += kUnitBytes) {
     unrolled<count>([&](auto piece) HWY_ATTR {
       const std::byte* const unit = block.pieces[piece] + offset;
-      prefetch(unit, kPrefetchBytes);
+      prefetch(unit);
       unrolled<kSteps>([&](auto step) HWY_ATTR {
         constexpr std::size_t kChain = (piece * kSteps + step) % kChains;
         const auto x = [&](std::size_t n)

@@ -35,7 +35,7 @@ bool add_enclosed(const T*, std::size_t, EnclosedSums&) {
 
 #else
 
-constexpr std::size_t kPart = EnclosedSums::kPart, kPrefetchBytes = prefetch_bytes(1);
+constexpr std::size_t kPart = EnclosedSums::kPart;
 // Running sums of a slice, in turns: enough to hide the latency of an addition.
 template <bool kSum>
 constexpr std::size_t kTurns = kSum ? 2 : 4;
@@ -89,8 +89,7 @@ bool add_in_windows(const T* from, std::size_t distance, EnclosedSums& sums) {
   for (std::size_t i = 0; i < kPart; i += 2 * kLanes) {
     loops::unrolled<kPlaces>([&](auto place) SAMESUM_INLINE_LAMBDA {
       const T* const at = from + place * distance + i;
-      __builtin_prefetch(bytes(at) + kPrefetchBytes);
-      if constexpr (2 * kLanes * sizeof(T) > loops::kCacheLine) __builtin_prefetch(bytes(at) + kPrefetchBytes + loops::kCacheLine);
+      loops::prefetch<2 * kLanes * sizeof(T)>(bytes(at));
       V x[2];
       loops::unrolled<2>([&](auto n) SAMESUM_INLINE_LAMBDA {
         constexpr std::size_t kTurn = (2 * place + n) % kTurns<kSum>;

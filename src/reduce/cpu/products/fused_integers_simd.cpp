@@ -128,7 +128,7 @@ FusedIntegers add_up(const std::byte* from, std::size_t distance) {
   for (std::size_t i = 0; i < kPart; i += loops::kVectorBytes) {
     loops::unrolled<kPlaces>([&](auto place) SAMESUM_INLINE_LAMBDA {
       const std::byte* const at = from + place * distance + i;
-      __builtin_prefetch(at + prefetch_bytes(1));
+      loops::prefetch<loops::kVectorBytes>(at);
       const auto x = loops::load(d, at);
       low = hn::Min(low, x);
       high = hn::Max(high, x);

@@ -37,7 +37,6 @@ bool add_halves(const std::byte*, std::size_t, DType, FusedSums&, float&, float&
 #else
 
 using Windows = FusedSums::Windows;
-constexpr std::size_t kPrefetchBytes = prefetch_bytes(1);
 constexpr int kUnit = 1074;  // of Accumulator::add_scaled
 
 // Sums that squares are split over, and the elements themselves, which span half as much. Where the flag tells whether they suffice, two
@@ -142,7 +141,7 @@ bool add_in_windows(const T* from, std::size_t distance, Windows& windows, T& le
     loops::unrolled<kPlaces>([&](auto place) SAMESUM_INLINE_LAMBDA {
       loops::unrolled<2>([&](auto n) SAMESUM_INLINE_LAMBDA {
         const T* const at = from + place * distance + i + n * kElements;
-        __builtin_prefetch(bytes(at) + kPrefetchBytes);
+        loops::prefetch<loops::kVectorBytes>(bytes(at));
         const auto elements = hn::LoadU(d, at);
         low = extreme<kLeast>(low, elements);
         high = extreme<kGreatest>(high, elements);
@@ -164,7 +163,7 @@ bool add_plainly(const std::byte* from, std::size_t distance, Windows& windows, 
   for (std::size_t i = 0; i < fused_part(sizeof(float)); i += 2 * kElements) {
     loops::unrolled<kPlaces>([&](auto place) SAMESUM_INLINE_LAMBDA {
       const std::byte* const at = from + (place * distance + i) * sizeof(Half);
-      __builtin_prefetch(at + kPrefetchBytes);
+      loops::prefetch<loops::kVectorBytes>(at);
       loops::unrolled<2>([&](auto n) SAMESUM_INLINE_LAMBDA {
         const auto floats = loops::load_as_floats(Half{}, at + n * kElements * sizeof(Half));
         low = extreme<kLeast>(low, floats);
@@ -256,7 +255,7 @@ bool add_in_windows(const T* from, std::size_t distance, Windows& windows, T& le
       if constexpr (!kLooksAtSquares<Check>) check.look_at(bytes(unit));
       loops::unrolled<kStep / kElements>([&](auto n) SAMESUM_INLINE_LAMBDA {
         const T* const at = unit + n * kElements;
-        __builtin_prefetch(bytes(at) + kPrefetchBytes);
+        loops::prefetch<loops::kVectorBytes>(bytes(at));
         const auto elements = hn::LoadU(d, at);
         low = hn::Min(low, elements);
         high = hn::Max(high, elements);

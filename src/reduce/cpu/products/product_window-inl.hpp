@@ -74,9 +74,6 @@ const std::byte* bytes(const T* numbers) {
   return reinterpret_cast<const std::byte*>(numbers);
 }
 
-// How far ahead lines are fetched in each place, where `arrays` are read.
-constexpr std::size_t prefetch_bytes(std::size_t arrays) { return 8192 / kPlaces / arrays; }
-
 // Calls body(first, distance, part) for blocks that consist of a part in each of several places, one every `distance` elements from `first`
 // on: for as many whole blocks as there are, and for one of what is left; returns how many elements that leaves. A part is a multiple of
 // kUnit.

@@ -43,7 +43,6 @@ bool add_in_window(const double* a, const double* b, std::size_t distance, std::
   static_assert(kSquares || !kFactors);
   const D d;
   Sums<kSlices> sums(window);
-  constexpr std::size_t kPrefetchBytes = prefetch_bytes(kSquares ? 1 : 2);
   std::conditional_t<kFactors, loops::FastCheck<double>, loops::WholeCheck<double> > check;
   const core::RoundingWatch watch;
   constexpr std::size_t kVectors = kFactors ? 2 : 1;  // of each place at once
@@ -54,8 +53,8 @@ bool add_in_window(const double* a, const double* b, std::size_t distance, std::
       loops::unrolled<kVectors>([&](auto n) HWY_ATTR {
         constexpr std::size_t kChain = (place + n) % kChains;
         const std::size_t from = first + n * kLanes;
-        __builtin_prefetch(bytes(a + from) + kPrefetchBytes);
-        if constexpr (!kSquares) __builtin_prefetch(bytes(b + from) + kPrefetchBytes);
+        loops::prefetch<loops::kVectorBytes>(bytes(a + from));
+        if constexpr (!kSquares) loops::prefetch<loops::kVectorBytes>(bytes(b + from));
         const V x = hn::LoadU(d, a + from);
         const V y = kSquares ? x : hn::LoadU(d, b + from);
         const V product = hn::Mul(x, y);

@@ -34,17 +34,16 @@ template <bool kSquares, int kSlices, class Check>
 bool add_in_window(const float* a, const float* b, std::size_t distance, std::size_t count, ProductWindow& window) {
   const D d;
   const Floats f;
-  constexpr std::size_t kPrefetchBytes = prefetch_bytes(kSquares ? 1 : 2);
   Sums<kSlices> sums(window);
   Check a_check, b_check;
   for (std::size_t i = 0; i < count; i += kUnit) {
     loops::unrolled<kPlaces>([&](auto place) SAMESUM_INLINE_LAMBDA {
       const float* const x_at = a + place * distance + i;
       const float* const y_at = b + place * distance + i;
-      loops::prefetch<kUnit * sizeof(float)>(bytes(x_at), kPrefetchBytes);
+      loops::prefetch<kUnit * sizeof(float)>(bytes(x_at));
       a_check.look_at_two(bytes(x_at));
       if constexpr (!kSquares) {
-        loops::prefetch<kUnit * sizeof(float)>(bytes(y_at), kPrefetchBytes);
+        loops::prefetch<kUnit * sizeof(float)>(bytes(y_at));
         b_check.look_at_two(bytes(y_at));
       }
       loops::unrolled<kUnit / kLanes>([&](auto n) SAMESUM_INLINE_LAMBDA {
