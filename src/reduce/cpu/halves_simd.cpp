@@ -9,7 +9,6 @@
 #include "core/half.hpp"
 #include "reduce/cpu/halves-inl.hpp"
 #include "reduce/cpu/halves.hpp"
-#include "reduce/cpu/sum_cpu_block-inl.hpp"
 
 #include <hwy/highway.h>
 
@@ -25,8 +24,9 @@ void convert(const std::byte* halves, std::size_t count, float* to) {
   std::size_t i = 0;
 #if HWY_TARGET != HWY_SCALAR
   const Floats d;
+  constexpr std::size_t kPrefetchBytes = 1024;
   for (; i + hn::Lanes(d) <= count; i += hn::Lanes(d)) {
-    prefetch<2 * hn::MaxLanes(d)>(halves + 2 * i);
+    __builtin_prefetch(halves + 2 * i + kPrefetchBytes);
     hn::StoreU(load_as_floats(Half{}, halves + 2 * i), d, to + i);
   }
 #endif
