@@ -445,6 +445,7 @@ inline BigInteger operator*(const BigInteger& a, const BigInteger& b) {
   result.negative_ = a.negative_ != b.negative_;
   result.words_.assign(a.words_.size() + b.words_.size(), 0);
   for (std::size_t i = 0; i < a.words_.size(); ++i) {
+    if (a.words_[i] == 0) continue;  // as most words of a sum are: it has bits for all exponents
     std::uint64_t carry = 0;
     for (std::size_t j = 0; j < b.words_.size(); ++j) {
       const std::uint64_t sum = std::uint64_t{a.words_[i]} * b.words_[j] + result.words_[i + j] + carry;
