@@ -50,7 +50,8 @@ samesum_longer(sum Types/IntegerSum.*/uint8 Chunks.OfAnArrayAreTheWhole ${simila
 samesum_longer(tiles Tiles.HistogramsAreThoseOfEachTileAlone)
 
 # Whole suites: what runs again on poorer devices, on queues of a caller or for longer; what goes through hundreds of kernels whose patterns are
-# tested elsewhere, too; all emulated shapes of kernels but one of each kind; numpy's own tests of what the Python package replaces.
+# tested elsewhere, too; all emulated shapes of kernels but one of each kind; numpy's own tests of what the Python package replaces;
+# compilations, reports and searches that take long by themselves.
 get_property(slow DIRECTORY PROPERTY TESTS)
 list(FILTER slow INCLUDE REGEX "_(crippled|own_queue|longer)$")
 list(APPEND slow build_shapes shapes array_layouts cancellation terms float_modes tuning_space huge_sum nvrtc_generations pairs_named mpi_64
