@@ -19,7 +19,7 @@ struct RecordLayout {
     if (sum) sum_digits = DIGITS_OF(SUM_ROWS_OF(bits), SUM_ROW_BITS_OF(bits));
     if (products) product_digits = DIGITS_OF(PRODUCT_ROWS_OF(bits, dot), PRODUCT_ROW_BITS_OF(bits, dot));
     if (sum) more_bins = MORE_BINS_OF(bits, format.fraction_bits);
-    sum_base = 1074 - format.lowest_bit();
+    sum_base = 1074 - ROW_BIT_OF(bits, format.lowest_bit());
   }
 
   constexpr std::uint32_t added_words() const noexcept { return sum_digits + product_digits + RECORD_COUNTERS; }

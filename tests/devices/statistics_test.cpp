@@ -513,6 +513,7 @@ TEST(Strides, AreTheSameAsACopy) {
     for (const Device& device : devices()) {
       EXPECT_EQ(collect(apart, kAll, {.device = device}), collect(together, kAll, {.device = device})) << step;
       EXPECT_EQ(dot(apart, together, {.device = device}), dot(together, together, {.device = device})) << step;
+      if (!device.info().has(Capability::denormals)) continue;  // needed for products
       EXPECT_EQ(bits(product(apart, {.device = device}).as_double()), bits(product(together, {.device = device}).as_double())) << step;
     }
   }

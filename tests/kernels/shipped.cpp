@@ -39,12 +39,12 @@ const std::set<std::string> kThorough{
     "extremes_float32_min_loads1_small",
     "statistics_float32_moments_cached_loads1_steps1_columns3",
     "statistics_float64_moments_cached_loads1_steps1_columns3",
-    "statistics_float32_sum_loads4_steps1_columns4_strided",
+    "statistics_float32_sum_loads4_steps1_columns5_strided",
     "statistics_float64_sum_cached_loads4_steps1_columns5",
     "statistics_bfloat16_sum_cached_loads1_steps1_columns3",
     "statistics_int16_sum_cached_loads4_steps1_columns5",
-    "statistics_float16_moments_extremes_nonzeros_loads4_steps4_columns4",
-    "statistics_bfloat16_moments_extremes_nonzeros_loads4_steps4_columns4",
+    "statistics_float16_moments_extremes_nonzeros_loads4_steps4_columns5",
+    "statistics_bfloat16_moments_extremes_nonzeros_loads4_steps4_columns5",
     "statistics_float64_moments_extremes_nonzeros_loads4_steps8_columns4",
 };
 

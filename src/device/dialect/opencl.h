@@ -148,6 +148,8 @@ FN uint atomic_add_ordered_global32(GLOBAL uint* p, uint v) {
 FN float add_rn_f32(float a, float b) { return a + b; }
 FN float mul_rn_f32(float a, float b) { return a * b; }
 FN float fma_rn_f32(float a, float b, float c) { return fma(a, b, c); }
+// The lesser magnitude; of a NaN and a number, that of the number.
+FN float min_magnitude_f32(float a, float b) { return fmin(fabs(a), fabs(b)); }
 // The float16 with these bits, and the bits of the float16 that is nearest; ties to the even one.
 FN float half_to_float(ushort bits) { return vload_half(0, (const half*)&bits); }
 FN ushort float_to_half(float x) {

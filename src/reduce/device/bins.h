@@ -6,6 +6,7 @@
 
 #define SUM_ROW_BITS SUM_ROW_BITS_OF(EXPONENT_BITS)
 #define PRODUCT_ROW_BITS PRODUCT_ROW_BITS_OF(EXPONENT_BITS, DOT)
+#define ROW_BIT ROW_BIT_OF(EXPONENT_BITS, LOWEST_BIT)
 #if FLOATS
 #define DIGIT_BITS (FRACTION_BITS + 8)
 #define SUM_PIECES SUM_PIECES_OF(FRACTION_BITS)
@@ -47,28 +48,60 @@ FN ulong with_sign(ulong number, uint negative) {
 }
 
 #if FLOATS
-// Of a finite element: its lowest normal bit where it has the hidden one, else 0; and the exponent less one, if there is one, in its place,
-// so that denormals and the first binade share a weight.
+// Of a finite element: its lowest normal bit where it has the hidden one, else 0.
 #if BITS == 64
 FN WORD unit_of(WORD x) { return (ulong)min_u32((uint)(x >> 32) & 0x7ff00000u, 0x00100000u) << 32; }
 #else
 FN WORD unit_of(WORD x) { return min_u32(x & INFINITE, HIDDEN); }
 #endif
-FN WORD digits_of(WORD x) {
-  const WORD unit = unit_of(x);
-  return ((x & (HIDDEN - 1)) | unit) << ((uint)((x - unit) >> FRACTION_BITS) & 7);
+
+// The exponent in its place, of which the lower three bits move the mantissa: the exponent field of a normal number, less one if the unit is the
+// least positive number; of a denormal number that of the first binade, which has the same weight.
+FN WORD exponent_of(WORD x) { return x - unit_of(x) + (EXPONENT_BITS == 8 ? HIDDEN : 0); }
+FN uint row_of(WORD x) { return (uint)((EXPONENT_BITS == 8 ? x : exponent_of(x)) >> (FRACTION_BITS + 3)) & ((1u << (EXPONENT_BITS - 3)) - 1); }
+
+// Floats with an exponent field of 8 bits are moved by a multiplication, and cut into pieces by additions, where denormal numbers are kept: fewer
+// instructions than those of integers, and on GPUs other units execute them.
+#define BY_FLOATS (EXPONENT_BITS == 8 && SAMESUM_DENORMALS)
+#if BY_FLOATS
+typedef struct {
+  uint upper;     // sign and row, in the places of a float32's uppermost bits
+  int high, low;  // the pieces: the digits are high * 2^16 + low, of a 16-bit float only `high`
+} PIECES;
+FN PIECES pieces_of(WORD x) {
+  const uint bits = x << (32 - BITS);
+  PIECES pieces;
+  pieces.upper = bits & 0xfc000000u;
+  const float digits = as_float(bits) * as_float(0x7e800000u - pieces.upper);  // times 2^-24, of a 16-bit float 2^-8
+  const float high = digits + 32768.0f;                                        // a multiple of 2^-8
+  const float low = (digits - (high - 32768.0f)) + 0.75f;
+  pieces.high = (int)(as_uint(high) - as_uint(32768.0f));
+  pieces.low = (int)(as_uint(low) - as_uint(0.75f));
+  return pieces;
 }
-FN uint row_of(WORD x) { return (uint)((x - unit_of(x)) >> (FRACTION_BITS + 3)) & ((1u << (EXPONENT_BITS - 3)) - 1); }
+FN WORD digits_of(WORD x) {
+  const PIECES pieces = pieces_of(x);
+  return BITS == 16 ? (uint)pieces.high : ((uint)pieces.high << 16) + (uint)pieces.low;
+}
+#else
+FN WORD digits_of(WORD x) { return ((x & (HIDDEN - 1)) | unit_of(x)) << ((uint)(exponent_of(x) >> FRACTION_BITS) & 7); }
+#endif
 
 #if BITS < 64
 // Sign and upper exponent bits choose the bins. They are addressed in bytes, which saves a shift.
 FN void add_to_sum(LOCAL uint* column, WORD x) {
-  const uint unit = unit_of(x), rest = x - unit;
-  const uint moved = ((x & (HIDDEN - 1)) | unit) << ((rest >> FRACTION_BITS) & 7);
-  const uint scale = COLUMN_BITS + 1 + SUM_PIECES;  // 2^scale bytes to a row's bins
-  LOCAL uint* bin = (LOCAL uint*)((LOCAL uchar*)column + ((rest >> (FRACTION_BITS + 3 - scale)) & ((2u * ELEMENT_ROWS - 1) << scale)));
-  atomic_add_local32(bin, moved & 0xffffu);
-  if (SUM_PIECES == 2) atomic_add_local32(bin + COLUMNS, moved >> 16);
+  const int scale = COLUMN_BITS + 1 + SUM_PIECES;  // 2^scale bytes to a row's bins
+#if BY_FLOATS
+  const PIECES pieces = pieces_of(x);
+  LOCAL uint* bin = (LOCAL uint*)((LOCAL uchar*)column + (pieces.upper >> (26 - scale)));
+  if (SUM_PIECES == 2) atomic_add_local32(bin, (uint)pieces.low);
+  atomic_add_local32(bin + (SUM_PIECES - 1) * COLUMNS, (uint)pieces.high);
+#else
+  const uint digits = digits_of(x), place = (EXPONENT_BITS == 8 ? x : x - unit_of(x)) >> (FRACTION_BITS + 3 - scale);
+  LOCAL uint* bin = (LOCAL uint*)((LOCAL uchar*)column + (place & ((2u * ELEMENT_ROWS - 1) << scale)));
+  atomic_add_local32(bin, digits & 0xffffu);
+  if (SUM_PIECES == 2) atomic_add_local32(bin + COLUMNS, digits >> 16);
+#endif
 }
 #else
 FN void add_to_sum(LOCAL uint* column, WORD x) {
@@ -78,7 +111,12 @@ FN void add_to_sum(LOCAL uint* column, WORD x) {
 FN void add_to_products(LOCAL uint* column, WORD x, WORD y) {
   const WORD a = digits_of(x);
   const WORD b = digits_of(y);
-  LOCAL uint* bin = column + (FIRST_PRODUCT_BIN + (DOT ? row_of(x) + row_of(y) : row_of(x))) * COLUMNS;
+  LOCAL uint* bin = column + FIRST_PRODUCT_BIN * COLUMNS;
+#if BY_FLOATS && !DOT
+  bin = (LOCAL uint*)((LOCAL uchar*)bin + ((x << (32 - BITS) & 0x7c000000u) >> (26 - COLUMN_BITS - 2)));
+#else
+  bin += (DOT ? row_of(x) + row_of(y) : row_of(x)) * COLUMNS;
+#endif
   const int step = 16 / PRODUCT_ROW_BITS;
 #if BITS == 64
   const ulong low = a * b;

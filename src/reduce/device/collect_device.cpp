@@ -64,9 +64,7 @@ KernelShape choose_shape(const DeviceInfo& info, DType type, const CollectOption
   shape.group_size = options.group_size != 0 ? options.group_size : std::min(most, chosen.group_size);
   shape.loads = chosen.loads;
   shape.columns = chosen.columns;
-  // Sums of floats up to four bytes wide need few registers: three large groups to a unit hide more of a load's latency than two.
-  const bool narrow_sum = shape.rounds() && !dot && shape.windows && size_of(type) < 8 && shape.group_size == 512;
-  shape.resident = narrow_sum ? 3 : std::max(kUnitSize / 2 / shape.group_size, 1u);
+  shape.resident = std::max(kUnitSize / 2 / shape.group_size, 1u);
   shape.steps = choose_steps(info, shape, chosen.steps, elements);
   shape.polled = options.groups == 0 && reduction::can_poll(info);
   shape.cached = !info.is_cpu && elements * size_of(type) <= kCachedBytes;

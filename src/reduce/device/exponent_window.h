@@ -228,13 +228,13 @@ FN void flush_window(LOCAL uint* column, WINDOW w) {
 #if SUM
   const double sums[2] = {w.sum0, w.sum1};
 #pragma unroll
-  for (int i = 0; i < SUMS; ++i) add_running_sum(column, 0, SUM_ROW_BITS, sums[i], sum_exponent(w) - i * NEXT_BELOW, LOWEST_BIT);
+  for (int i = 0; i < SUMS; ++i) add_running_sum(column, 0, SUM_ROW_BITS, sums[i], sum_exponent(w) - i * NEXT_BELOW, ROW_BIT);
 #endif
 #if PRODUCTS
   const double products[4] = {w.product0, w.product1, w.product2, w.product3};
 #pragma unroll
   for (int i = 0; i < PRODUCT_SUMS; ++i) {
-    add_running_sum(column, FIRST_PRODUCT_ROW, PRODUCT_ROW_BITS, products[i], product_exponent(w) - i * NEXT_BELOW, 2 * LOWEST_BIT);
+    add_running_sum(column, FIRST_PRODUCT_ROW, PRODUCT_ROW_BITS, products[i], product_exponent(w) - i * NEXT_BELOW, 2 * ROW_BIT);
   }
 #endif
 }
@@ -258,7 +258,7 @@ FN void flush_together(LOCAL uint* column, WINDOW w) {
   if (lane >= WINDOW_SUMS) return;
   const int product = !SUM || lane >= SUMS, which = SUM && product ? (int)lane - SUMS : (int)lane;
   const int exponent = (product ? product_exponent(w) : sum_exponent(w)) - which * NEXT_BELOW;
-  const uint position = (uint)(exponent - 52 + (product ? 2 * LOWEST_BIT : LOWEST_BIT));
+  const uint position = (uint)(exponent - 52 + (product ? 2 * ROW_BIT : ROW_BIT));
   const uint sign = sum < 0 ? ~0u : 0;
   const ulong magnitude = sum < 0 ? 0 - (ulong)sum : (ulong)sum;
   if (!product) {

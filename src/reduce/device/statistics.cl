@@ -72,6 +72,12 @@ FN STATE accumulate_load(LOCAL uint* column, LOCAL uint* counters, uint4 v, uint
 #endif
 #if NONZEROS && FLOATS && BITS == 16
   state.nonzeros += nonzeros_of(less_one_of(v));
+#elif NONZEROS && FLOATS && BITS == 32
+  state.nonzeros += ELEMENTS_PER_LOAD;
+  if (min_magnitude_f32(min_magnitude_f32(as_float(v.x), as_float(v.y)), min_magnitude_f32(as_float(v.z), as_float(v.w))) == 0) {
+#pragma unroll
+    for (int i = 0; i < ELEMENTS_PER_LOAD; ++i) state.nonzeros -= is_zero(element_of(v, i));
+  }
 #elif NONZEROS
 #pragma unroll
   for (int i = 0; i < ELEMENTS_PER_LOAD; ++i) state.nonzeros += !is_zero(element_of(v, i));

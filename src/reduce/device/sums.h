@@ -124,44 +124,70 @@ FN SUMS_STATE add_integers(uint4 v, uint4 w, SUMS_STATE state) {
   return state;
 }
 #else
-#if FLOATS && BITS == 16
-// Whether any element of a load is an infinity or a NaN: adding one to its exponent field carries out of the field.
+#if FLOATS
+// Whether any element of a load is an infinity or a NaN.
 FN uint any_special_of(uint4 v) {
+#if BITS == 16  // adding one to an exponent field of ones carries out of the field
   const uint fields = INFINITE << 16 | INFINITE, ones = HIDDEN << 16 | HIDDEN;
   const uint carries = ((v.x & fields) + ones) | ((v.y & fields) + ones) | ((v.z & fields) + ones) | ((v.w & fields) + ones);
   return (carries & 0x80008000u) != 0;
+#elif BITS == 32  // zero times which is a NaN
+  const float zero = fma_rn_f32(as_float(v.y), 0, as_float(v.x) * 0) + fma_rn_f32(as_float(v.w), 0, as_float(v.z) * 0);
+  return !(zero == 0);
+#else
+  return is_special(element_of(v, 0)) | is_special(element_of(v, 1));
+#endif
 }
 // Not 0 if any element is not -0.0.
-FN uint others_of(uint4 v) { return (v.x ^ 0x80008000u) | (v.y ^ 0x80008000u) | (v.z ^ 0x80008000u) | (v.w ^ 0x80008000u); }
+FN uint others_of(uint4 v) {
+#if BITS == 64
+  return v.x | (v.y ^ 0x80000000u) | v.z | (v.w ^ 0x80000000u);
+#elif BITS == 32 && SAMESUM_DENORMALS  // only sums of -0.0 are
+  return as_uint((as_float(v.x) + as_float(v.y)) + (as_float(v.z) + as_float(v.w))) ^ SIGN_BIT;
+#else
+  const uint zeros = BITS == 16 ? 0x80008000u : 0x80000000u;
+  return (v.x ^ zeros) | (v.y ^ zeros) | (v.z ^ zeros) | (v.w ^ zeros);
+#endif
+}
+// The same of some loads, or of their products, all of finite numbers.
+FN uint others_of_loads(const uint4* v, const uint4* w, const int count) {
+  uint other = 0;
+#if DOT
+#pragma unroll
+  for (int i = 0; i < count * ELEMENTS_PER_LOAD; ++i) {
+    const WORD x = element_of(v[i / ELEMENTS_PER_LOAD], i % ELEMENTS_PER_LOAD), y = element_of(w[i / ELEMENTS_PER_LOAD], i % ELEMENTS_PER_LOAD);
+    other |= (magnitude_of(x) != 0 && magnitude_of(y) != 0) || sign_of(x ^ y) == 0;
+  }
+#else
+#pragma unroll
+  for (int k = 0; k < count; ++k) other |= others_of(v[k]);
+#endif
+  return other;
+}
 #endif
 
 FN SUMS_STATE add_load_to_bins(LOCAL uint* column, LOCAL uint* counters, uint4 v, uint4 w, SUMS_STATE state) {
-#if FLOATS && BITS == 16 && !DOT
-  if (!any_special_of(v)) {
+#if FLOATS
+  if (!any_special_of(v) && !(DOT && any_special_of(w))) {
 #pragma unroll
     for (int i = 0; i < ELEMENTS_PER_LOAD; ++i) {
       const WORD x = element_of(v, i);
       if (SUM) add_to_sum(column, x);
-      if (PRODUCTS) add_to_products(column, x, x);
+      if (PRODUCTS) add_to_products(column, x, DOT ? element_of(w, i) : x);
     }
-    state.other |= others_of(v);
+    state.other |= others_of_loads(&v, &w, 1);
     return state;
   }
 #endif
 #if FLOATS
-  uint special = 0;
-#endif
-#pragma unroll
+#pragma unroll 1
   for (int i = 0; i < ELEMENTS_PER_LOAD; ++i) {
     state = add_exactly(column, element_of(v, i), element_of(w, i), state);
-#if FLOATS
-    special |= is_special(element_of(v, i)) | (DOT && is_special(element_of(w, i)));
-#endif
+    state = count_special(counters, element_of(v, i), element_of(w, i), state);
   }
-#if FLOATS
-  if (special) {
-    for (int i = 0; i < ELEMENTS_PER_LOAD; ++i) state = count_special(counters, element_of(v, i), element_of(w, i), state);
-  }
+#else
+#pragma unroll
+  for (int i = 0; i < ELEMENTS_PER_LOAD; ++i) state = add_exactly(column, element_of(v, i), element_of(w, i), state);
 #endif
   return state;
 }
@@ -178,29 +204,6 @@ FN SUMS_STATE add_loads_to_window(const uint4* v, const uint4* w, const int coun
   state.window.fixed += count;
   return state;
 }
-// Not 0 if loads that lie in the window have anything but -0.0.
-FN uint others_of_loads(const uint4* v, const uint4* w, const int count) {
-  uint other = 0;
-#if BITS == 16 && !DOT
-#pragma unroll
-  for (int k = 0; k < count; ++k) other |= others_of(v[k]);
-#else
-#pragma unroll
-  for (int i = 0; i < count * ELEMENTS_PER_LOAD; ++i) {
-    const WORD x = element_of(v[i / ELEMENTS_PER_LOAD], i % ELEMENTS_PER_LOAD);
-#if DOT
-    const WORD y = element_of(w[i / ELEMENTS_PER_LOAD], i % ELEMENTS_PER_LOAD);
-    other |= (magnitude_of(x) != 0 && magnitude_of(y) != 0) || sign_of(x ^ y) == 0;
-#elif BITS == 64
-    other |= (uint)x | ((uint)(x >> 32) ^ 0x80000000u);
-#else
-    other |= x ^ SIGN_BIT;
-#endif
-  }
-#endif
-  return other;
-}
-
 // Adds a load to the running sums or to the bins.
 FN SUMS_STATE add_load(LOCAL uint* column, LOCAL uint* counters, uint4 v, uint4 w, SUMS_STATE state) {
   if (is_in_use(state.window)) {

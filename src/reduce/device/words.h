@@ -45,7 +45,7 @@ FN void gather_words(GLOBAL ulong* merged, uint groups, LOCAL long* words) {
 
 // A sum alone, or products, rounded to a SumRecord (samesum/sum.hpp), by the first sub-group. Digit i of the words weighs 2^(ROUND_BASE + 32 i -
 // 1074). `scratch` has SCRATCH_DIGITS elements.
-#define ROUND_BASE (FLOATS ? 1074 - (PRODUCTS ? 2 : 1) * LOWEST_BIT : 1074)
+#define ROUND_BASE (FLOATS ? 1074 - (PRODUCTS ? 2 : 1) * ROW_BIT : 1074)
 #define SCRATCH_DIGITS (FIRST_COUNTER > EXACT_DIGITS ? FIRST_COUNTER + 3 : EXACT_DIGITS)  // exact_lanes.h
 #if ROUND
 FN ulong round_words(GLOBAL uchar* record, ulong record_offset, ulong count, int skip_nans, LOCAL const long* words, LOCAL uint4* scratch) {
