@@ -16,7 +16,6 @@
 #define WORD_BITS (FIXED_WORDS == 2 ? 52 : 40)  // of a group's last word, with the sign
 #define TOTAL_BITS 52                           // the same of all groups' sum, which is to be rounded
 #define FIELD_WORD (WORDS - 1)                  // of a result: the exponent field of the last word's power; zero where digits are stored
-#define WORD_PIECES (FIXED_WORDS == 2 ? 3 : 2)
 
 // Carries: moves the bits of each word beyond its width to the next word.
 FN FIXED carried(FIXED sum) {
@@ -34,12 +33,12 @@ FN FIXED carried(FIXED sum) {
 #define GROUP_OTHER (GROUP_FAILED + 1)
 
 // Adds the sub-group's sums to the group's.
-FN void share_pieces(LOCAL uint* group, FIXED sum, const int upper_pieces) {
+FN void share_pieces(LOCAL uint* group, FIXED sum) {
   const uint lane = local_id() & (SUBGROUP - 1);
   uint mine = 0;
 #pragma unroll
   for (int i = 0; i < FIXED_WORDS; ++i) {
-    const int pieces = i == UPPER ? upper_pieces : LOWER_PIECES;
+    const int pieces = i == UPPER ? UPPER_PIECES : LOWER_PIECES;
 #pragma unroll
     for (int k = 0; k < 3; ++k) {
       if (k >= pieces) continue;
@@ -62,7 +61,7 @@ FN long join_pieces(uint low, uint middle, uint high) {
 }
 
 // The group's sum.
-FN FIXED sum_of_pieces(LOCAL const uint4* group, const int upper_pieces) {
+FN FIXED sum_of_pieces(LOCAL const uint4* group) {
   uint pieces[FIXED_ROOM];
 #pragma unroll
   for (int i = 0; i < FIXED_ROOM / 4; ++i) {
@@ -75,7 +74,7 @@ FN FIXED sum_of_pieces(LOCAL const uint4* group, const int upper_pieces) {
   FIXED sum = sum_identity();
 #pragma unroll
   for (int i = 0; i < FIXED_WORDS; ++i) {
-    const int count = i == UPPER ? upper_pieces : LOWER_PIECES;
+    const int count = i == UPPER ? UPPER_PIECES : LOWER_PIECES;
     uint high = count == 3 ? pieces[3 * i + 2] : 0;
 #if FIXED_WORDS > 2  // lower words may have more than 64 bits
     if (i < UPPER) {
@@ -257,7 +256,7 @@ FN uint power_field(uint greatest, int margin) {
 
 // `greatest`: the exponent field of the greatest sum to be expected.
 FN ulong state_after(ulong state, uint tried, uint greatest) {
-  const uint failures = tried ? min_u32(failures_of(state) + 2, 12) : failures_of(state);
+  const uint failures = tried ? min_u32(failures_of(state) + 2, 6) : failures_of(state);
   const uint pause = tried ? (1u << failures) / 4 : pause_of(state) - (pause_of(state) > 0);
   // Where magnitudes change from launch to launch, the greatest is kept, if there is room for much smaller ones.
   const uint own = power_field(greatest, failures & 2 ? 8 : 0), kept = FIXED_WORDS > 2 && !tried ? field_of(state) : 0;

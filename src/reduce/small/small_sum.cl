@@ -13,8 +13,7 @@
 
 // The words of a group in local memory.
 #define STORAGE_GROUP 0                             // the group's sum as a fixed-point number
-#define STORAGE_AGAIN (STORAGE_GROUP + FIXED_ROOM)  // the same at the second attempt
-#define STORAGE_FAILED (STORAGE_AGAIN + FIXED_ROOM) // 1 and the number of other groups that failed; 0 if the sum as a fixed-point number is right
+#define STORAGE_FAILED (STORAGE_GROUP + FIXED_ROOM) // 1 and the number of other groups that failed; 0 if the sum as a fixed-point number is right
 #define STORAGE_ZERO (STORAGE_FAILED + 4)           // four zeros
 #define STORAGE_SAMPLE (STORAGE_ZERO + 4)           // a word for each sub-group
 #define STORAGE (STORAGE_SAMPLE + (SUBGROUPS + 3) / 4 * 4)
@@ -83,34 +82,13 @@ FN FIXED add_fixed(SHARE* share, uint4* x, uint4* y, ARRAY a, ARRAY b, ulong cou
   return fixed_of_share(share, upper);
 }
 
-#if TERM_BY_TERM
-// The same, each term by itself, if their sums were not exact.
-FN FIXED add_each(ARRAY a, ARRAY b, ulong count, double upper) {
-  FIXED sum = sum_identity();
-  for (ulong first = (ulong)group_id() * TILE; first < count; first += (ulong)group_count() * TILE) {
-    uint4 x[LOADS], y[LOADS];
-    REAL v[REALS];
-    load_tile(x, y, a, b, first, count);
-    make_reals(v, x, y);
-#pragma unroll 1
-    for (int i = 0; i < REALS; ++i) {
-      sum.failed |= !add_to_fixed(&sum, term_of(v[0]), upper);
-#pragma unroll
-      for (int k = 0; k < REALS - 1; ++k) v[k] = v[k + 1];
-    }
-  }
-  sum.failed |= !in_bits(sum.words[UPPER], UPPER_BITS);
-  return sum;
-}
-#endif
-
 // Adds up the sums of the group's work-items.
-FN FIXED add_group(LOCAL uint* storage, LOCAL uint4* memory, uint place, FIXED sum, const int upper_pieces) {
-  if (sum.failed) storage[place + GROUP_FAILED] = 1;
-  if (sum.other) storage[place + GROUP_OTHER] = 1;
-  share_pieces(storage + place, sum, upper_pieces);
+FN FIXED add_group(LOCAL uint* storage, LOCAL uint4* memory, FIXED sum) {
+  if (sum.failed) storage[STORAGE_GROUP + GROUP_FAILED] = 1;
+  if (sum.other) storage[STORAGE_GROUP + GROUP_OTHER] = 1;
+  share_pieces(storage + STORAGE_GROUP, sum);
   barrier_local();
-  return sum_of_pieces(memory + place / 4, upper_pieces);
+  return sum_of_pieces(memory + STORAGE_GROUP / 4);
 }
 
 // Adds up the group's terms, any numbers, in rows. `greatest` is where to note the exponent field of the greatest.
@@ -208,17 +186,10 @@ void small_sum(TERM_PARAMETERS, ulong count, GLOBAL ulong* slots, GLOBAL long* r
   uint in_words = others;      // the number of other groups that do so
   if (!RARELY(!tried)) {
     const double upper = power_of(field);
-    SHARE share = empty_share(zero);
+    SHARE share = empty_share(zero, upper);
     FIXED part = add_fixed(&share, x, y, left, right, count, upper);
     part.other = has_other(&share);
-    sum = add_group(storage, memory, STORAGE_GROUP, part, UPPER_PIECES);
-#if TERM_BY_TERM
-    if (RARELY(sum.failed)) {
-      if (part.failed) part = add_each(left, right, count, upper);
-      part.other = has_other(&share);
-      sum = add_group(storage, memory, STORAGE_AGAIN, part, WORD_PIECES);
-    }
-#endif
+    sum = add_group(storage, memory, part);
     own = sum.failed;
     if (!is_last) {
       if (!RARELY(own)) {

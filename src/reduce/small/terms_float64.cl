@@ -73,7 +73,7 @@ typedef struct {
   uint left, small, other;  // bits in which sums left the power; whether any term was too small; whether any was not -0.0
 } SHARE;
 
-FN SHARE empty_share(uint zero) {
+FN SHARE empty_share(uint zero, double power) {
   SHARE share;
   share.left = share.small = share.other = zero;
   share.finer = zero;
