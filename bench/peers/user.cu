@@ -8,6 +8,8 @@
 // enqueued: calls one after the other in the stream, the result left in device memory; call: the result is on the host when it returns.
 #include <samesum/samesum.hpp>
 
+#include <thrust/iterator/zip_iterator.h>
+#include <thrust/tuple.h>
 #include <cub/device/device_histogram.cuh>
 #include <cub/device/device_reduce.cuh>
 
@@ -29,6 +31,24 @@ namespace {
 void check(cudaError_t code) {
   if (code != cudaSuccess) throw std::runtime_error(cudaGetErrorString(code));
 }
+
+struct Statistics {
+  double least, greatest, count, sum, squares;
+};
+struct ToStatistics {
+  __host__ __device__ Statistics operator()(double x) const { return {x, x, 1, x, x * x}; }
+};
+struct MergeStatistics {
+  __host__ __device__ Statistics operator()(const Statistics& a, const Statistics& b) const {
+    return {fmin(a.least, b.least), fmax(a.greatest, b.greatest), a.count + b.count, a.sum + b.sum, a.squares + b.squares};
+  }
+};
+struct Product {
+  template <class Pair>
+  __host__ __device__ auto operator()(const Pair& pair) const {
+    return thrust::get<0>(pair) * thrust::get<1>(pair);
+  }
+};
 
 using Clock = std::chrono::steady_clock;
 double since(Clock::time_point start) { return 1e6 * std::chrono::duration<double>(Clock::now() - start).count(); }
@@ -97,15 +117,27 @@ class Bench {
     samesum::Plan sum(device_, samesum::ops::sum, type, n_), extrema(device_, samesum::ops::extrema, type, n_);
     const auto cub_sum = [&](const T* x) { check(cub::DeviceReduce::Sum(storage_, bytes = kStorage, x, static_cast<T*>(out_), n_, stream_)); };
     const auto cub_max = [&](const T* x) { check(cub::DeviceReduce::Max(storage_, bytes = kStorage, x, static_cast<T*>(out_), n_, stream_)); };
-    const auto fetch = [&] {
-      check(cudaMemcpyAsync(host_, out_, sizeof(T), cudaMemcpyDeviceToHost, stream_));
+    const auto cub_dot = [&](const T*) {
+      const auto pairs = thrust::make_zip_iterator(thrust::make_tuple(arrays_[0], arrays_[1]));
+      check(cub::DeviceReduce::TransformReduce(storage_, bytes = kStorage, pairs, static_cast<T*>(out_), n_, cuda::std::plus<>{}, Product{}, T{0},
+                                               stream_));
+    };
+    const auto cub_statistics = [&](const T* x) {
+      check(cub::DeviceReduce::TransformReduce(storage_, bytes = kStorage, x, static_cast<Statistics*>(out_), n_, MergeStatistics{},
+                                               ToStatistics{}, Statistics{INFINITY, -INFINITY, 0, 0, 0}, stream_));
+    };
+    const auto fetch = [&](std::size_t size = sizeof(T)) {
+      check(cudaMemcpyAsync(host_, out_, size, cudaMemcpyDeviceToHost, stream_));
       check(cudaStreamSynchronize(stream_));
     };
     row("sum, enqueued", enqueued([&](int i) { sum.enqueue(views[i], to); }), enqueued([&](int i) { cub_sum(arrays_[i]); }));
     row("sum, call", calls([&](int i) { samesum::sum(views[i]); }), calls([&](int i) { cub_sum(arrays_[i]), fetch(); }));
     row("mean, call", calls([&](int i) { samesum::mean(views[i]); }), calls([&](int i) { cub_sum(arrays_[i]), fetch(); }));
     row("min and max with indices, enqueued", enqueued([&](int i) { extrema.enqueue(views[i], to); }), enqueued([&](int i) { cub_max(arrays_[i]); }));
-    row("dot, call", calls([&](int) { samesum::dot(views[0], views[1]); }), {});
+    row("max with index, call", calls([&](int i) { samesum::max(views[i]); }), calls([&](int i) { cub_max(arrays_[i]), fetch(); }));
+    row("dot, call", calls([&](int) { samesum::dot(views[0], views[1]); }), calls([&](int i) { cub_dot(arrays_[i]), fetch(); }));
+    row("statistics, call", calls([&](int i) { samesum::collect(views[i]).variance(); }),
+        calls([&](int i) { cub_statistics(arrays_[i]), fetch(sizeof(Statistics)); }));
     if constexpr (sizeof(T) == 4) {
       for (const int bins : {10, 256, 16384, 1 << 20}) histogram(views, bins);
     }
