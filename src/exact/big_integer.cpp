@@ -41,12 +41,19 @@ Uint128 bits_of(const BigInteger& number) {
   return bits;
 }
 
-// The quotient's first `precision` bits, or one more; precision < 128. Bit by bit, in registers: a denominator has at most 128 bits.
+// The quotient's first `precision` bits, or one more; precision < 128. In registers, as a denominator has at most 128 bits; bit by bit where a
+// numerator needs more.
 Leading divide(const BigInteger& numerator, const BigInteger& denominator, int precision) {
   Leading leading;
   const int length = denominator.length() + precision;
   const BigInteger number = with_length(numerator, length, leading);
   const Uint128 divisor = bits_of(denominator);
+  if (length <= 128) {
+    const Uint128 dividend = bits_of(number);
+    leading.bits = dividend / divisor;
+    leading.more |= dividend % divisor != 0;
+    return leading;
+  }
   const auto words = number.words();
   Uint128 rest = 0;
   for (int bit = length; bit-- > 0;) {
