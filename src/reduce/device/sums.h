@@ -168,7 +168,8 @@ FN uint others_of_loads(const uint4* v, const uint4* w, const int count) {
 
 FN SUMS_STATE add_load_to_bins(LOCAL uint* column, LOCAL uint* counters, uint4 v, uint4 w, SUMS_STATE state) {
 #if FLOATS
-  if (!any_special_of(v) && !(DOT && any_special_of(w))) {
+  const uint special = any_special_of(v) | (DOT ? any_special_of(w) : 0);
+  if (!special) {
 #pragma unroll
     for (int i = 0; i < ELEMENTS_PER_LOAD; ++i) {
       const WORD x = element_of(v, i);
