@@ -128,6 +128,17 @@ class SmallSum {
         while (launch("now it fits") && state_[0] >> 32 != 0) continue;  // until it retries after failures
       }
     }
+    // Two elements of one load that cancel, from as great as others to far too great for the power.
+    const std::vector<std::uint64_t> ordinary = patterns;
+    for (int exponent = -30; exponent < 50; exponent += kernel_.thorough ? 1 : 5) {
+      state_ = {};
+      EXPECT_TRUE(launch("before"));
+      patterns[1] = format.encode(std::uint64_t{1} << format.fraction_bits, exponent);
+      patterns[2] = patterns[1] | format.sign();
+      launch(fmt::format("cancelling 2^{}", exponent));
+      if (testing::Test::HasFatalFailure()) return;
+      patterns = ordinary;
+    }
     state_ = {};
     std::ranges::fill(patterns, format.infinity());
     EXPECT_FALSE(launch("infinities leave the greatest power there is"));
