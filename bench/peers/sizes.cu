@@ -10,6 +10,8 @@
 // A first launch is that of a new plan, or CUB's, behind a kernel that keeps the GPU busy until it is in the stream. Arrays of 2^32
 // elements are enqueued in two parts where a plan takes 2^31. CUB's statistics and dot products are TransformReduce with a functor: rounded
 // at each addition. Its sums are such too.
+#include "functors.cuh"
+
 #include <samesum/samesum.hpp>
 
 #include <thrust/iterator/zip_iterator.h>
@@ -32,24 +34,6 @@ using std::uint64_t;
 void check(cudaError_t code) {
   if (code != cudaSuccess) throw std::runtime_error(cudaGetErrorString(code));
 }
-
-struct Statistics {
-  float least, greatest;
-  double count, sum, squares;
-};
-struct ToStatistics {
-  __host__ __device__ Statistics operator()(float x) const { return {x, x, 1, x, static_cast<double>(x) * x}; }
-};
-struct MergeStatistics {
-  __host__ __device__ Statistics operator()(const Statistics& a, const Statistics& b) const {
-    return {fminf(a.least, b.least), fmaxf(a.greatest, b.greatest), a.count + b.count, a.sum + b.sum, a.squares + b.squares};
-  }
-};
-struct Product {
-  __host__ __device__ float operator()(const thrust::tuple<float, float>& pair) const {
-    return thrust::get<0>(pair) * thrust::get<1>(pair);
-  }
-};
 
 enum class Kind { uniform, turns, lognormal, bits };
 
@@ -129,9 +113,9 @@ class Bench {
             cub::DeviceReduce::Sum(storage_, bytes_ = kStorage, arrays_[i], static_cast<float*>(out_), static_cast<int64_t>(n_), stream_));
       });
       reduction("stats", n_, samesum::Fields{}, [&](int i) {
-        check(cub::DeviceReduce::TransformReduce(storage_, bytes_ = kStorage, arrays_[i], static_cast<Statistics*>(out_),
-                                                 static_cast<int64_t>(n_), MergeStatistics{}, ToStatistics{},
-                                                 Statistics{INFINITY, -INFINITY, 0, 0, 0}, stream_));
+        check(cub::DeviceReduce::TransformReduce(storage_, bytes_ = kStorage, arrays_[i], static_cast<Statistics<float>*>(out_),
+                                                 static_cast<int64_t>(n_), MergeStatistics<float>{}, ToStatistics<float>{},
+                                                 Statistics<float>::of_none(), stream_));
       });
       if (2 * n_ <= elements_) {
         reduction("dot", 2 * n_, samesum::ops::dot, [&](int i) {

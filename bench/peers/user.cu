@@ -6,10 +6,11 @@
 //   again      one array of uniform numbers, again and again
 //
 // enqueued: calls one after the other in the stream, the result left in device memory; call: the result is on the host when it returns.
+#include "functors.cuh"
+
 #include <samesum/samesum.hpp>
 
 #include <thrust/iterator/zip_iterator.h>
-#include <thrust/tuple.h>
 #include <cub/device/device_histogram.cuh>
 #include <cub/device/device_reduce.cuh>
 
@@ -31,24 +32,6 @@ namespace {
 void check(cudaError_t code) {
   if (code != cudaSuccess) throw std::runtime_error(cudaGetErrorString(code));
 }
-
-struct Statistics {
-  double least, greatest, count, sum, squares;
-};
-struct ToStatistics {
-  __host__ __device__ Statistics operator()(double x) const { return {x, x, 1, x, x * x}; }
-};
-struct MergeStatistics {
-  __host__ __device__ Statistics operator()(const Statistics& a, const Statistics& b) const {
-    return {fmin(a.least, b.least), fmax(a.greatest, b.greatest), a.count + b.count, a.sum + b.sum, a.squares + b.squares};
-  }
-};
-struct Product {
-  template <class Pair>
-  __host__ __device__ auto operator()(const Pair& pair) const {
-    return thrust::get<0>(pair) * thrust::get<1>(pair);
-  }
-};
 
 using Clock = std::chrono::steady_clock;
 double since(Clock::time_point start) { return 1e6 * std::chrono::duration<double>(Clock::now() - start).count(); }
@@ -123,8 +106,8 @@ class Bench {
                                                stream_));
     };
     const auto cub_statistics = [&](const T* x) {
-      check(cub::DeviceReduce::TransformReduce(storage_, bytes = kStorage, x, static_cast<Statistics*>(out_), n_, MergeStatistics{},
-                                               ToStatistics{}, Statistics{INFINITY, -INFINITY, 0, 0, 0}, stream_));
+      check(cub::DeviceReduce::TransformReduce(storage_, bytes = kStorage, x, static_cast<Statistics<double>*>(out_), n_, MergeStatistics<double>{},
+                                               ToStatistics<double>{}, Statistics<double>::of_none(), stream_));
     };
     const auto fetch = [&](std::size_t size = sizeof(T)) {
       check(cudaMemcpyAsync(host_, out_, size, cudaMemcpyDeviceToHost, stream_));
@@ -137,7 +120,7 @@ class Bench {
     row("max with index, call", calls([&](int i) { samesum::max(views[i]); }), calls([&](int i) { cub_max(arrays_[i]), fetch(); }));
     row("dot, call", calls([&](int) { samesum::dot(views[0], views[1]); }), calls([&](int i) { cub_dot(arrays_[i]), fetch(); }));
     row("statistics, call", calls([&](int i) { samesum::collect(views[i]).variance(); }),
-        calls([&](int i) { cub_statistics(arrays_[i]), fetch(sizeof(Statistics)); }));
+        calls([&](int i) { cub_statistics(arrays_[i]), fetch(sizeof(Statistics<double>)); }));
     if constexpr (sizeof(T) == 4) {
       for (const int bins : {10, 256, 16384, 1 << 20}) histogram(views, bins);
     }

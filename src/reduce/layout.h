@@ -25,7 +25,8 @@
 // Exact sums are kept in rows of 64 bits: row r weighs 2^(row_bits r) in units of the least positive number (of products: of its square).
 // There are some more than elements need, for the pieces of running sums. Squares need no row between those of 16 bits.
 #define FLOAT_POSITIONS(exponent_bits) ((1 << (exponent_bits)) - 3)
-// The unit is half as large for floats whose exponent field has 8 bits, because their rows go by the field itself, of which 1 weighs as much as 0.
+// With exponent fields of 8 bits the unit is half the least positive number: a row then follows from the exponent field itself, although its values 0
+// and 1 weigh the same.
 #define ROW_BIT_OF(exponent_bits, lowest_bit) ((lowest_bit) + ((exponent_bits) == 8 ? 1 : 0))
 #define SUM_ROW_BITS_OF(exponent_bits) ((exponent_bits) != 0 ? 8 : 16)
 #define SUM_ROWS_OF(exponent_bits) ((exponent_bits) != 0 ? FLOAT_POSITIONS(exponent_bits) / 8 + 16 : 8)

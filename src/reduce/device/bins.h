@@ -55,8 +55,8 @@ FN WORD unit_of(WORD x) { return (ulong)min_u32((uint)(x >> 32) & 0x7ff00000u, 0
 FN WORD unit_of(WORD x) { return min_u32(x & INFINITE, HIDDEN); }
 #endif
 
-// The exponent in its place, of which the lower three bits move the mantissa: the exponent field of a normal number, less one if the unit is the
-// least positive number; of a denormal number that of the first binade, which has the same weight.
+// The exponent, in the place of its field; its lower three bits say how far the mantissa is moved. With 8 bits it is the field itself, 1 for denormal
+// numbers; else one less, as the unit of the rows is larger (layout.h).
 FN WORD exponent_of(WORD x) { return x - unit_of(x) + (EXPONENT_BITS == 8 ? HIDDEN : 0); }
 FN uint row_of(WORD x) { return (uint)((EXPONENT_BITS == 8 ? x : exponent_of(x)) >> (FRACTION_BITS + 3)) & ((1u << (EXPONENT_BITS - 3)) - 1); }
 
