@@ -58,80 +58,97 @@ FN WORD unit_of(WORD x) { return min_u32(x & INFINITE, HIDDEN); }
 // The exponent, in the place of its field; its lower three bits say how far the mantissa is moved. With 8 bits it is the field itself, 1 for denormal
 // numbers; else one less, as the unit of the rows is larger (layout.h).
 FN WORD exponent_of(WORD x) { return x - unit_of(x) + (EXPONENT_BITS == 8 ? HIDDEN : 0); }
-FN uint row_of(WORD x) { return (uint)((EXPONENT_BITS == 8 ? x : exponent_of(x)) >> (FRACTION_BITS + 3)) & ((1u << (EXPONENT_BITS - 3)) - 1); }
 
-// Floats with an exponent field of 8 bits are moved by a multiplication, and cut into pieces by additions, where denormal numbers are kept: fewer
-// instructions than those of integers, and on GPUs other units execute them.
-#define BY_FLOATS (EXPONENT_BITS == 8 && SAMESUM_DENORMALS)
-#if BY_FLOATS
+// Floats are moved by a multiplication, and cut into pieces by additions, where denormal numbers are kept: fewer instructions than those of integers,
+// and on GPUs other units execute them. Not float16, of which running sums hold all finite numbers.
+#define BY_FLOATS (SAMESUM_DENORMALS && (BITS == 64 ? SAMESUM_FP64 : EXPONENT_BITS == 8))
+#define ROW_SHIFT (34 - EXPONENT_BITS)
 typedef struct {
-  uint upper;     // sign and row, in the places of a float32's uppermost bits
-  int high, low;  // the pieces: the digits are high * 2^16 + low, of a 16-bit float only `high`
-} PIECES;
-FN PIECES pieces_of(WORD x) {
-  const uint bits = x << (32 - BITS);
-  PIECES pieces;
-  pieces.upper = bits & 0xfc000000u;
-  const float digits = as_float(bits) * as_float(0x7e800000u - pieces.upper);  // times 2^-24, of a 16-bit float 2^-8
-  const float high = digits + 32768.0f;                                        // a multiple of 2^-8
-  const float low = (digits - (high - 32768.0f)) + 0.75f;
-  pieces.high = (int)(as_uint(high) - as_uint(32768.0f));
-  pieces.low = (int)(as_uint(low) - as_uint(0.75f));
-  return pieces;
-}
-FN WORD digits_of(WORD x) {
-  const PIECES pieces = pieces_of(x);
-  return BITS == 16 ? (uint)pieces.high : ((uint)pieces.high << 16) + (uint)pieces.low;
-}
+  uint row;  // from bit ROW_SHIFT on; in bit 31 the sign, but of float64 none, because its digits are in two's complement
+#if !BY_FLOATS
+  WORD digits;
+#elif BITS == 64
+  uint high;  // digits >> 32, plus 1 where `low` is negative
+  ulong low;  // from -2^31 to 2^31: the lower 48 bits of this number, of which the others are those of 0.75
 #else
-FN WORD digits_of(WORD x) { return ((x & (HIDDEN - 1)) | unit_of(x)) << ((uint)(exponent_of(x) >> FRACTION_BITS) & 7); }
+  uint high, low;  // the digits are high * 2^16 + low, of a 16-bit float only `high`
 #endif
+} DIGITS;
 
-#if BITS < 64
-// Sign and upper exponent bits choose the bins. They are addressed in bytes, which saves a shift.
-FN void add_to_sum(LOCAL uint* column, WORD x) {
-  const int scale = COLUMN_BITS + 1 + SUM_PIECES;  // 2^scale bytes to a row's bins
+FN DIGITS digits_of(WORD x) {
+  DIGITS a;
+#if BITS == 64
+  a.row = ((uint)(x >> 32) - (uint)(unit_of(x) >> 32)) & 0x7f800000u;
+#else
+  a.row = ((EXPONENT_BITS == 8 ? x : x - unit_of(x)) << (32 - BITS)) & (~0u << ROW_SHIFT);
+#endif
+#if !BY_FLOATS
+  const WORD digits = ((x & (HIDDEN - 1)) | unit_of(x)) << ((uint)(exponent_of(x) >> FRACTION_BITS) & 7);
+  a.digits = BITS == 64 ? with_sign(digits, sign_of(x)) : digits;
+#elif BITS == 64
+  const double digits = as_double(x) * as_double((ulong)(0x7fc00000u - a.row) << 32);  // times 2^-53
+  const double high = digits + 0x1.8p31;                                               // a multiple of 2^-21
+  a.high = (uint)as_ulong(high);
+  a.low = as_ulong((digits - (high - 0x1.8p31)) + 0.75);
+#else
+  const float digits = as_float(x << (32 - BITS)) * as_float(0x7e800000u - a.row);  // times 2^-24, of a 16-bit float 2^-8
+  const float high = digits + 32768.0f;                                             // a multiple of 2^-8
+  a.high = as_uint(high) - as_uint(32768.0f);
+  a.low = as_uint((digits - (high - 32768.0f)) + 0.75f) - as_uint(0.75f);
+#endif
+  return a;
+}
+FN uint row_of(DIGITS a) { return (a.row & 0x7fffffffu) >> ROW_SHIFT; }
+FN WORD number_of(DIGITS a) {
+#if !BY_FLOATS
+  return a.digits;
+#elif BITS == 64
+  return ((ulong)a.high << 32) + (a.low - as_ulong(0.75));
+#else
+  return BITS == 16 ? a.high : (a.high << 16) + a.low;
+#endif
+}
+
+// Bins are addressed in bytes, which saves a shift.
+FN void add_to_sum(LOCAL uint* column, DIGITS a) {
+#if BITS == 64
+  LOCAL uint* bin = (LOCAL uint*)((LOCAL uchar*)column + (a.row >> (ROW_SHIFT - COLUMN_BITS - 2)));
 #if BY_FLOATS
-  const PIECES pieces = pieces_of(x);
-  LOCAL uint* bin = (LOCAL uint*)((LOCAL uchar*)column + (pieces.upper >> (26 - scale)));
-  if (SUM_PIECES == 2) atomic_add_local32(bin, (uint)pieces.low);
-  atomic_add_local32(bin + (SUM_PIECES - 1) * COLUMNS, (uint)pieces.high);
+  atomic_add_local32(bin, (uint)a.low & 0xffffu);
+  atomic_add_local32(bin + 2 * COLUMNS, (uint)(a.low >> 16));
+  atomic_add_local32(bin + 4 * COLUMNS, a.high & 0xffffu);
+  atomic_add_local32(bin + 6 * COLUMNS, (uint)((int)a.high >> 16));
 #else
-  const uint digits = digits_of(x), place = (EXPONENT_BITS == 8 ? x : x - unit_of(x)) >> (FRACTION_BITS + 3 - scale);
-  LOCAL uint* bin = (LOCAL uint*)((LOCAL uchar*)column + (place & ((2u * ELEMENT_ROWS - 1) << scale)));
-  atomic_add_local32(bin, digits & 0xffffu);
-  if (SUM_PIECES == 2) atomic_add_local32(bin + COLUMNS, digits >> 16);
+  add_pieces(bin, a.digits, SUM_PIECES, 2);
+#endif
+#else
+  // The sign chooses bins too.
+  LOCAL uint* bin = (LOCAL uint*)((LOCAL uchar*)column + (a.row >> (ROW_SHIFT - COLUMN_BITS - 1 - SUM_PIECES)));
+#if BY_FLOATS
+  if (SUM_PIECES == 2) atomic_add_local32(bin, a.low);
+  atomic_add_local32(bin + (SUM_PIECES - 1) * COLUMNS, a.high);
+#else
+  atomic_add_local32(bin, a.digits & 0xffffu);
+  if (SUM_PIECES == 2) atomic_add_local32(bin + COLUMNS, a.digits >> 16);
+#endif
 #endif
 }
-#else
-FN void add_to_sum(LOCAL uint* column, WORD x) {
-  add_pieces(column + row_of(x) * COLUMNS, with_sign(digits_of(x), sign_of(x)), SUM_PIECES, 2);
-}
-#endif
-FN void add_to_products(LOCAL uint* column, WORD x, WORD y) {
-  const WORD a = digits_of(x);
-  const WORD b = digits_of(y);
-  LOCAL uint* bin = column + FIRST_PRODUCT_BIN * COLUMNS;
-#if BY_FLOATS && !DOT
-  bin = (LOCAL uint*)((LOCAL uchar*)bin + ((x << (32 - BITS) & 0x7c000000u) >> (26 - COLUMN_BITS - 2)));
-#else
-  bin += (DOT ? row_of(x) + row_of(y) : row_of(x)) * COLUMNS;
-#endif
+FN void add_to_products(LOCAL uint* column, DIGITS a, DIGITS b) {
+  LOCAL uint* bin = column + (FIRST_PRODUCT_BIN + (DOT ? row_of(a) + row_of(b) : row_of(a))) * COLUMNS;
+  const WORD x = number_of(a);
+  const WORD y = number_of(b);
   const int step = 16 / PRODUCT_ROW_BITS;
 #if BITS == 64
-  const ulong low = a * b;
-  const ulong high = product_high(a, b);
-  const uint negative = DOT && sign_of(x ^ y);
-  const ulong lower = negative ? 0 - low : low;
-  const ulong upper = negative ? ~high + (low == 0) : high;
+  const ulong low = x * y;
+  const ulong high = product_high(x, y) - (x >> 63 ? y : 0) - (y >> 63 ? x : 0);  // of signed numbers
 #pragma unroll
   for (int i = 0; i < 4; ++i) {
-    const uint word = (uint)(lower >> (32 * (i / 2)));
+    const uint word = (uint)(low >> (32 * (i / 2)));
     atomic_add_local32(bin + i * step * COLUMNS, i % 2 ? word >> 16 : word & 0xffffu);
   }
-  add_pieces(bin + 4 * step * COLUMNS, upper, PRODUCT_PIECES - 4, step);
+  add_pieces(bin + 4 * step * COLUMNS, high, PRODUCT_PIECES - 4, step);
 #else
-  add_pieces(bin, DOT ? with_sign((ulong)a * b, sign_of(x ^ y)) : (ulong)a * b, PRODUCT_PIECES, step);
+  add_pieces(bin, DOT ? with_sign((ulong)x * y, (a.row ^ b.row) >> 31) : (ulong)x * y, PRODUCT_PIECES, step);
 #endif
 }
 #endif

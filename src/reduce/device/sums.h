@@ -31,11 +31,11 @@ FN SUMS_STATE add_exactly(LOCAL uint* column, WORD x, WORD y, SUMS_STATE state) 
   const WORD a = special ? SIGN_BIT : x;
   const WORD b = DOT ? (special ? 0 : y) : a;
 #if SUM
-  add_to_sum(column, a);
+  add_to_sum(column, digits_of(a));
   state.other |= (uint)(a ^ SIGN_BIT) | (BITS == 64 ? (uint)((a ^ SIGN_BIT) >> (BITS / 2)) : 0);
 #endif
 #if PRODUCTS
-  add_to_products(column, a, b);
+  add_to_products(column, digits_of(a), digits_of(b));
 #if DOT
   state.other |= (magnitude_of(a) != 0 && magnitude_of(b) != 0) || (!special && sign_of(x ^ y) == 0);
 #endif
@@ -172,9 +172,9 @@ FN SUMS_STATE add_load_to_bins(LOCAL uint* column, LOCAL uint* counters, uint4 v
   if (!special) {
 #pragma unroll
     for (int i = 0; i < ELEMENTS_PER_LOAD; ++i) {
-      const WORD x = element_of(v, i);
-      if (SUM) add_to_sum(column, x);
-      if (PRODUCTS) add_to_products(column, x, DOT ? element_of(w, i) : x);
+      const DIGITS a = digits_of(element_of(v, i));
+      if (SUM) add_to_sum(column, a);
+      if (PRODUCTS) add_to_products(column, a, DOT ? digits_of(element_of(w, i)) : a);
     }
     state.other |= others_of_loads(&v, &w, 1);
     return state;
