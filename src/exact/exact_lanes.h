@@ -1,8 +1,8 @@
 // Rounds a sum's digits: by a sub-group, one digit per lane; or by one work-item, with the serial arithmetic of exact.h. Included after
 // exact.h; requires GROUP_SIZE.
 
-// The work-items that round a sum together: a sub-group, if the group consists of whole ones; otherwise one.
-#if SUBGROUP > 1 && GROUP_SIZE % SUBGROUP == 0
+// The work-items that round a sum together: a sub-group, if the group consists of whole ones; otherwise, or with ONE_LANE, one.
+#if SUBGROUP > 1 && GROUP_SIZE % SUBGROUP == 0 && !ONE_LANE
 #define LANES SUBGROUP
 #else
 #define LANES 1
@@ -15,42 +15,9 @@ typedef struct {
   ulong integer;   // the lowest 64 bits
   uint bits;       // length of the magnitude; 0 for zero
   uint is_lowest;  // whether it is -2^63
-} ROUNDED;
+} ROUNDED_SUM;
 
-// Rounds on one work-item; `scratch` has EXACT_DIGITS elements, or count + 3 where `base` is negative.
-FN ROUNDED round_serially(LOCAL const long* digits, int count, int base, LOCAL long* scratch) {
-  const int first = base >> 5;
-  const int last = first < 0 || first + count + 2 < EXACT_DIGITS ? first + count + 2 : EXACT_DIGITS - 1;
-  if (first < 0) scratch -= first;
-  for (int i = first; i <= last; ++i) scratch[i] = 0;
-  for (int i = 0; i < count; ++i) exact_add_scaled(scratch, digits[i], base + 32 * i);
-  exact_normalize(scratch, first, last);
-  ROUNDED rounded;
-  int digit = base >> 5;
-  int shift = base & 31;
-  rounded.integer = (ulong)scratch[digit] >> shift | (ulong)scratch[digit + 1] << (32 - shift);
-  if (shift > 0) rounded.integer |= (ulong)scratch[digit + 2] << (64 - shift);
-  uint negative = (uint)exact_make_magnitude(scratch, first, last);
-  rounded.bits = 0;
-  for (int i = digit; i <= last; ++i) {
-    if (scratch[i] != 0) rounded.bits = (uint)(32 * (i - digit) - shift) + 32 - clz32((uint)scratch[i]);
-  }
-  rounded.is_lowest = negative && rounded.bits == 64 && rounded.integer == (ulong)1 << 63;
-  rounded.float64 = (ulong)negative << 63 | exact_round_float64(scratch, first, last);
-  rounded.float32 = negative << 31 | exact_round_float32(scratch, first, last);
-  return rounded;
-}
-
-#if LANES > 1
-#define lanes_shuffle(value, lane) subgroup_shuffle(value, lane)
-#define lanes_sync() subgroup_sync()
 #define FULL_DIGIT 0xffffffffL
-
-// One step of carry propagation. The carry out of the last lane is dropped, so the lanes are a number modulo 2^(32 LANES).
-FN long carry_step(long digit, uint lane) {
-  const long below = subgroup_shuffle64(digit, (lane - 1) & (LANES - 1)) >> 32;
-  return (digit & FULL_DIGIT) + (lane == 0 ? 0 : below);
-}
 
 // The encoding of a magnitude: `top` is the position of its highest bit, `word` the 64 bits from there down, `sticky` whether any lower bit
 // is set. Positions count from 2^-1074. `precision` bits are kept, none below `lowest`; `greatest` is the greatest exponent field.
@@ -70,8 +37,42 @@ FN ulong encode(ulong word, uint sticky, int top, int precision, int lowest, int
   return bits > infinity ? infinity : bits;
 }
 
+// Rounds on one work-item; `scratch` has EXACT_DIGITS elements, or count + 3 where `base` is negative.
+FN ROUNDED_SUM round_serially(LOCAL const long* digits, int count, int base, LOCAL long* scratch) {
+  const int first = base >> 5;
+  const int last = first < 0 || first + count + 2 < EXACT_DIGITS ? first + count + 2 : EXACT_DIGITS - 1;
+  if (first < 0) scratch -= first;
+  for (int i = first; i <= last; ++i) scratch[i] = 0;
+  for (int i = 0; i < count; ++i) exact_add_scaled(scratch, digits[i], base + 32 * i);
+  exact_normalize(scratch, first, last);
+  ROUNDED_SUM rounded;
+  int digit = base >> 5;
+  int shift = base & 31;
+  rounded.integer = (ulong)scratch[digit] >> shift | (ulong)scratch[digit + 1] << (32 - shift);
+  if (shift > 0) rounded.integer |= (ulong)scratch[digit + 2] << (64 - shift);
+  uint negative = (uint)exact_make_magnitude(scratch, first, last);
+  rounded.bits = 0;
+  for (int i = digit; i <= last; ++i) {
+    if (scratch[i] != 0) rounded.bits = (uint)(32 * (i - digit) - shift) + 32 - clz32((uint)scratch[i]);
+  }
+  rounded.is_lowest = negative && rounded.bits == 64 && rounded.integer == (ulong)1 << 63;
+  rounded.float64 = (ulong)negative << 63 | exact_round_float64(scratch, first, last);
+  rounded.float32 = negative << 31 | exact_round_float32(scratch, first, last);
+  return rounded;
+}
+
+#if LANES > 1
+#define lanes_shuffle(value, lane) subgroup_shuffle(value, lane)
+#define lanes_sync() subgroup_sync()
+
+// One step of carry propagation. The carry out of the last lane is dropped, so the lanes are a number modulo 2^(32 LANES).
+FN long carry_step(long digit, uint lane) {
+  const long below = subgroup_shuffle64(digit, (lane - 1) & (LANES - 1)) >> 32;
+  return (digit & FULL_DIGIT) + (lane == 0 ? 0 : below);
+}
+
 // `digits` may have any values under 2^62; digit i weighs 2^(base + 32 i - 1074). All lanes return the result.
-FN ROUNDED round_digits(LOCAL const long* digits, int count, int base, LOCAL long* scratch) {
+FN ROUNDED_SUM round_digits(LOCAL const long* digits, int count, int base, LOCAL long* scratch) {
   const uint lane = local_id();
   // The range of nonzero digits.
   int first = 0;
@@ -86,7 +87,7 @@ FN ROUNDED round_digits(LOCAL const long* digits, int count, int base, LOCAL lon
     }
     if (first == count) first = 0;
     if (last - first > LANES - 3) {  // more digits than lanes: serially
-      ROUNDED rounded;
+      ROUNDED_SUM rounded;
       rounded.float64 = rounded.integer = 0;
       rounded.float32 = rounded.bits = rounded.is_lowest = 0;
       if (lane == 0) rounded = round_serially(digits, count, base, scratch);
@@ -125,7 +126,7 @@ FN ROUNDED round_digits(LOCAL const long* digits, int count, int base, LOCAL lon
   const uint is_double = lane != 1;
   ulong bits = encode(word, sticky, top, is_double ? 53 : 24, is_double ? 0 : EXACT_FLOAT32_SHIFT, is_double ? 2046 : 254);
   if (used == 0) bits = 0;
-  ROUNDED rounded;
+  ROUNDED_SUM rounded;
   rounded.float64 = bits | (ulong)(used != 0 ? negative : 0) << 63;
   rounded.float32 = subgroup_shuffle((uint)bits, 1) | (used != 0 ? negative : 0) << 31;
   const ulong magnitude = subgroup_shuffle(word32, 0) | (ulong)subgroup_shuffle(word32, 1) << 32;
@@ -137,7 +138,7 @@ FN ROUNDED round_digits(LOCAL const long* digits, int count, int base, LOCAL lon
 #else
 #define lanes_shuffle(value, lane) (value)
 #define lanes_sync()
-FN ROUNDED round_digits(LOCAL const long* digits, int count, int base, LOCAL long* scratch) {
+FN ROUNDED_SUM round_digits(LOCAL const long* digits, int count, int base, LOCAL long* scratch) {
   return round_serially(digits, count, base, scratch);
 }
 #endif

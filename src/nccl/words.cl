@@ -75,6 +75,6 @@ KERNEL FIXED_GROUP(GROUP_SIZE, 1) void words_round(GLOBAL const ulong* words, GL
   LOCAL const long* const counters = all + DIGITS;
   const int special = exact_special((ulong)counters[SUM_COUNTERS], (ulong)counters[COUNTER_NANS], (ulong)counters[COUNTER_POSITIVE_INFINITIES],
                                     (ulong)counters[COUNTER_NEGATIVE_INFINITIES], (ulong)counters[COUNTER_OTHERS], 0);
-  const ROUNDED rounded = round_digits(all, DIGITS, BASE, scratch);
+  const ROUNDED_SUM rounded = round_digits(all, DIGITS, BASE, scratch);
   if (i == 0) to[offset / 8] = special == EXACT_FINITE ? rounded.float64 : exact_special_float64(special);
 }

@@ -70,8 +70,8 @@ statistics::CollectOptions for_records(statistics::CollectOptions options) {
   return options;
 }
 
-// Statistics, or a dot product. Of one field alone the pass may be by a kernel that is made for it, which leaves no words for a record: then
-// there is another pass for those.
+// Statistics, or a dot product. A pass whose result the host reads leaves it in the host's memory, where that is faster, and of one field
+// alone may be by a kernel that leaves no words: so there is another pass for records.
 class PlannedPass : public Planned {
  public:
   PlannedPass(const Request& request, const Fields& fields, bool dot)
@@ -84,7 +84,6 @@ class PlannedPass : public Planned {
     pass_.prepare_all();
     if (dot) return;
     recorder_.emplace(request.device.implementation(), request.type, fields);
-    if (pass_.words() != nullptr) return;
     recorded_.emplace(request.device.implementation(), request.type, for_records(options_), dot, request.size);
     recorded_->prepare_all();
   }

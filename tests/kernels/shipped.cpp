@@ -1,5 +1,6 @@
 #include "kernels/shipped.hpp"
 
+#include "plan/record.hpp"
 #include "product/product.hpp"
 #include "reduce/device/collect_device.hpp"
 #include "reduce/device/extremes_device.hpp"
@@ -276,6 +277,24 @@ void add_statistics(Collection& kernels, std::span<const std::uint64_t> sizes) {
   }
 }
 
+void add_records(Collection& kernels) {
+  for (const DType type : kDTypes) {
+    for (const Fields& fields : {Fields{true, true, true, true}, Fields{false, true, true, false}, Fields{false, false, true, true},
+                                 Fields{true, true, false, false}, Fields{true, false, false, true}}) {
+      ListingDevice device;
+      planning::Recorder(device, type, fields);
+      ShippedKernel kernel = parse(device.texts.at(0));
+      kernel.family = "record";
+      kernel.about = fields.sum && fields.squares && fields.extrema ? "all" : "some";
+      kernel.type = name_of(type);
+      name(kernel, "record",
+           {kernel.type, flag(kernel, "EXTREMES", "extremes"), flag(kernel, "SUM", "sum"), flag(kernel, "PRODUCTS", "squares"),
+            flag(kernel, "NONZEROS", "nonzeros")});
+      kernels.add(std::move(kernel));
+    }
+  }
+}
+
 }  // namespace
 
 const std::string& ShippedKernel::define(const std::string& what) const {
@@ -295,13 +314,14 @@ std::vector<std::string> pairs_of(const ShippedKernel& kernel) {
 }
 
 std::vector<ShippedKernel> shipped_kernels(std::span<const std::uint64_t> sizes, bool only_pairs) {
-  Collection small_sums, extremes, statistics, products;
+  Collection small_sums, extremes, statistics, products, records;
   add_small_sums(small_sums, sizes);
   add_extremes(extremes, sizes);
   add_statistics(statistics, sizes);
   add_products(products);
+  add_records(records);
   std::vector<ShippedKernel> all = small_sums.all();
-  for (const Collection& some : {products}) std::ranges::move(some.all(), std::back_inserter(all));
+  for (const Collection& some : {products, records}) std::ranges::move(some.all(), std::back_inserter(all));
   for (const Collection& some : {extremes, statistics}) {
     std::ranges::move(only_pairs ? some.pairs() : some.all(), std::back_inserter(all));
   }

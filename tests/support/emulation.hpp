@@ -78,6 +78,7 @@ FN uint atomic_add_ordered_global32(uint* p, uint v) {
   return before;
 }
 
+FN float sqrt_f32(float x) { return std::sqrt(x); }
 FN float add_rn_f32(float a, float b) { return a + b; }
 FN float mul_rn_f32(float a, float b) { return a * b; }
 FN double add_rn_f64(double a, double b) { return a + b; }

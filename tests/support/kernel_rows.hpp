@@ -2,6 +2,7 @@
 #pragma once
 
 #include <samesum/plan.hpp>
+#include <samesum/statistics.hpp>
 #include <samesum/types.hpp>
 
 #include <algorithm>
@@ -65,6 +66,12 @@ struct StatisticsKernel : KernelRow {
                   unsigned long b_offset, long b_stride, long b_row_stride, unsigned long row_length, unsigned head,
                   unsigned long row_loads, unsigned long loads, unsigned long count, unsigned long* records, unsigned long* merged,
                   unsigned* schedule, unsigned long* result, unsigned char* record, unsigned long record_offset, int skip_nans);
+};
+
+/// record.cl.
+struct RecordKernel : KernelRow {
+  Fields fields;
+  void (*write)(const unsigned long* words, unsigned char* records, unsigned long record_offset, unsigned long count, int skip_nans);
 };
 
 /// All rows of a family, added by their translation units before main().

@@ -133,6 +133,7 @@ FN uint atomic_add_ordered_global32(uint* p, uint v) {
 }
 #endif
 
+FN float sqrt_f32(float x) { return sqrtf(x); }
 FN float add_rn_f32(float a, float b) { return __fadd_rn(a, b); }
 FN float mul_rn_f32(float a, float b) { return __fmul_rn(a, b); }
 FN double add_rn_f64(double a, double b) { return __dadd_rn(a, b); }

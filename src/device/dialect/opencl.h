@@ -145,6 +145,7 @@ FN uint atomic_add_ordered_global32(GLOBAL uint* p, uint v) {
 #endif
 
 // Arithmetic in which each operation is rounded once: the compiler does not contract it.
+FN float sqrt_f32(float x) { return sqrt(x); }
 FN float add_rn_f32(float a, float b) { return a + b; }
 FN float mul_rn_f32(float a, float b) { return a * b; }
 FN float fma_rn_f32(float a, float b, float c) { return fma(a, b, c); }

@@ -1,5 +1,5 @@
 // Computes the pending results of axes.cl in integers. If there are many, this is faster than copying their elements to the host. Follows axes.h,
-// exact.h and quotient.h.
+// leading.h and what that follows, of which one work-item calls the functions (ONE_LANE).
 //
 // A group computes one result at a time. Each work-item adds its elements to private digits; these are then added up DIGITS_AT_ONCE digits at a time.
 
@@ -70,13 +70,11 @@ FN ulong exact_result(LOCAL long* digits, LOCAL long* storage, LOCAL const uint*
   const int special = exact_special(each, counters[NANS], counters[POSITIVE_INFINITIES], counters[NEGATIVE_INFINITIES], counters[OTHERS], SKIP);
   if (special != EXACT_FINITE) return exact_special_float64(special);
 #endif
-  MAGNITUDE sum = magnitude_of_digits(storage, -FRACTION_DIGITS, digits, count, base);
-  uint rest = 0;
-  if (mean) {
-    sum = with_fraction(sum);
-    rest = divide(sum, (uint)used);
-  }
-  return (ulong)sum.negative << 63 | rounded(sum, rest);
+  const NUMBER sum = number_of_words(storage, digits, count, base);
+  if (sum.digits[sum.last] == 0) return 0;
+  LEADING x = leading_of(sum);
+  if (mean) x = with_top_bit(divided(x, (uint)used, reciprocal_of((uint)used), 1, ~(ulong)0));
+  return (ulong)sum.negative << 63 | leading_float64(x);
 }
 
 // Groups of a launch that have ended, and those of them with a result that there is none of: both in one word, which they add to.
@@ -90,7 +88,7 @@ void axes_exact(GLOBAL const uchar* data, ulong offset, GLOBAL ulong* words, uin
                 GLOBAL const ulong* offsets, long kept_stride, int mean, GLOBAL ulong* to, ulong to_offset, GLOBAL const ulong* pending, ulong capacity, GLOBAL uint* state) {
   LOCAL_VAR long shared[GROUP_SIZE * DIGITS_AT_ONCE];
   LOCAL_VAR long digits[DIGIT_COUNT];
-  LOCAL_VAR long storage[DIGIT_COUNT + 16];
+  LOCAL_VAR long storage[DIGIT_COUNT + 4];
   LOCAL_VAR uint used[DIGIT_COUNT / DIGITS_AT_ONCE];
   LOCAL_VAR uint counters[COUNTERS];
   const uint id = local_id();

@@ -136,7 +136,9 @@ device::Source axes_source(DType type, const AxesShape& shape) {
 
 device::Source axes_exact_source(DType type, const AxesShape& shape) {
   device::Source source = state_source(type, shape);
-  source.files.insert(source.files.end(), {"exact/exact.h", "exact/quotient.h", "groups/device/axes_exact.cl"});
+  source.files.insert(source.files.end(),
+                      {"exact/exact.h", "exact/exact_lanes.h", "exact/number.h", "exact/leading.h", "groups/device/axes_exact.cl"});
+  source.defines.emplace_back("ONE_LANE", "1");
   return source;
 }
 

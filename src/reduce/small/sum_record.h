@@ -6,7 +6,7 @@ FN ulong write_sum_record(GLOBAL ulong* record, ulong count, int skip_nans, int 
   const int special = integers ? EXACT_FINITE
                                : exact_special(count, (ulong)counters[COUNTER_NANS], (ulong)counters[COUNTER_POSITIVE_INFINITIES],
                                                (ulong)counters[COUNTER_NEGATIVE_INFINITIES], (ulong)counters[COUNTER_OTHERS], skip_nans);
-  const ROUNDED rounded = round_digits(digits, digit_count, base, scratch);
+  const ROUNDED_SUM rounded = round_digits(digits, digit_count, base, scratch);
   const ulong float64 = special == EXACT_FINITE ? rounded.float64 : exact_special_float64(special);
   const ulong overflow = integers && rounded.bits > (integers == 2 ? 63u : 64u) && !(integers == 2 && rounded.is_lowest);
   if (local_id() == 0) {
