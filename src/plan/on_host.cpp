@@ -9,7 +9,7 @@
 #include "pairs/tree/host_elements.hpp"
 #include "reduce/collect.hpp"
 #include "reduce/cpu/extremes_cpu.hpp"
-#include "reduce/device/extremes_device.hpp"
+#include "reduce/extremes/extremes_device.hpp"
 #include "reduce/sum.hpp"
 
 #include <samesum/error.hpp>

@@ -97,6 +97,7 @@ FN NUMBER numerator_of(NUMBER sum, NUMBER squares, ulong n, LOCAL long* storage)
     const int k = i + above;  // products of digits a and k - a
     const int least = k - sum.last > sum.first ? k - sum.last : sum.first;
     const int most = k - sum.first < sum.last ? k - sum.first : sum.last;
+#pragma unroll 4
     for (int a = least; a <= most; ++a) {
       const ulong square = (ulong)sum.digits[a] * (ulong)sum.digits[k - a];
       low += (long)(square & 0xffffffffu);

@@ -4,7 +4,7 @@
 
 #include "reduce/collect.hpp"
 #include "reduce/device/collect_device.hpp"
-#include "reduce/device/extremes_device.hpp"
+#include "reduce/extremes/extremes_device.hpp"
 #include "reduce/sum.hpp"
 #include "reduce/sum_device.hpp"
 

@@ -19,7 +19,7 @@ enum class Operation {
   small_sum,  ///< reduce/small: one short launch
   small_squares,
   small_dot,
-  extrema,      ///< reduce/device/extremes*.cl
+  extrema,      ///< reduce/extremes/extremes*.cl
   sum,          ///< reduce/device/statistics.cl with exponent windows
   dot,          ///< the same for products of two arrays
   sum_in_bins,  ///< without exponent windows

@@ -297,8 +297,8 @@ TEST(Kernels, AreThoseOfTheSizeAskedFor) {
   EXPECT_TRUE(shows("sum", "exact_bins", 1000, "reduce/small/small_sum.cl"));
   EXPECT_FALSE(shows("sum", "exact_bins", 0, "reduce/small/small_sum.cl"));
   EXPECT_TRUE(shows("sum", "exact_bins", 0, "reduce/device/statistics.cl"));
-  EXPECT_TRUE(shows("reduce", "extremes", 1000, "reduce/device/extremes_small.cl"));
-  EXPECT_FALSE(shows("reduce", "extremes", 0, "reduce/device/extremes_small.cl"));
+  EXPECT_TRUE(shows("reduce", "extremes", 1000, "reduce/extremes/extremes_small.cl"));
+  EXPECT_FALSE(shows("reduce", "extremes", 0, "reduce/extremes/extremes_small.cl"));
   EXPECT_TRUE(shows("reduce", "dot", 1000, "reduce/small/small_sum.cl"));
   EXPECT_TRUE(shows("reduce", "dot", 0, "reduce/device/statistics.cl"));
 }

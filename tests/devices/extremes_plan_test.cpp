@@ -4,7 +4,7 @@
 #include <samesum/plan.hpp>
 
 #include "reduce/collect.hpp"
-#include "reduce/device/extremes_device.hpp"
+#include "reduce/extremes/extremes_device.hpp"
 #include "support/devices.hpp"
 
 #include <gtest/gtest.h>

@@ -31,7 +31,7 @@ namespace {
 /// Kernels for sub-groups, which no OpenCL device has.
 const std::set<std::string> kOfSubgroups{"reduce/small/elements_integer.cl", "reduce/small/small_sum.cl",
                                          "reduce/small/sum_integers.cl",     "reduce/small/sums_float32.cl",
-                                         "reduce/small/terms_float64.cl",    "reduce/device/extremes_small.cl"};
+                                         "reduce/small/terms_float64.cl",    "reduce/extremes/extremes_small.cl"};
 
 /// A device that records what it is given to compile, and never runs.
 class NotingDevice final : public Device {

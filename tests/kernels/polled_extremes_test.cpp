@@ -1,6 +1,6 @@
 // extremes.cl and extremes_small.cl run on the host: a subset of the kernels that ship that covers all pairs of settings.
 #include "reduce/collect.hpp"
-#include "reduce/device/extremes_device.hpp"
+#include "reduce/extremes/extremes_device.hpp"
 #include "selftest/cases.hpp"
 #include "support/emulation.hpp"
 #include "support/kernel_rows.hpp"

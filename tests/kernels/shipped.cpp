@@ -3,7 +3,7 @@
 #include "plan/record.hpp"
 #include "product/product.hpp"
 #include "reduce/device/collect_device.hpp"
-#include "reduce/device/extremes_device.hpp"
+#include "reduce/extremes/extremes_device.hpp"
 #include "reduce/small/small_sum_device.hpp"
 #include "support/listing_device.hpp"
 
@@ -141,7 +141,7 @@ class Collection {
     for (const ShippedKernel& large : std::views::values(largest_)) {
       kernels.push_back(large);
       kernels.back().name += "_by" + large.define("GROUP_SIZE");
-      if (large.files.back() != "reduce/device/statistics.cl" && large.files.back() != "reduce/device/extremes.cl") continue;
+      if (large.files.back() != "reduce/device/statistics.cl" && large.files.back() != "reduce/extremes/extremes.cl") continue;
       kernels.push_back(large);
       kernels.back().name += "_by33";
       set(kernels.back(), "GROUP_SIZE", "33");
@@ -208,7 +208,7 @@ void add_extremes(Collection& kernels, std::span<const std::uint64_t> sizes) {
                                                : "both",
             flag(kernel, "INDICES", "indices"), "loads" + kernel.define("LOADS"), flag(kernel, "DRAWN", "drawn"),
             kernel.define("POLLED") == "0" ? "ticket" : "",
-            kernel.files.back() == "reduce/device/extremes_small.cl" ? "small" : flag(kernel, "STRIDED", "strided")});
+            kernel.files.back() == "reduce/extremes/extremes_small.cl" ? "small" : flag(kernel, "STRIDED", "strided")});
       kernels.add(std::move(kernel));
     }
   }

@@ -19,7 +19,8 @@ namespace {
 
 // The macros of kernel files, to be undefined after each kernel, so that they do not affect the next one.
 std::set<std::string> macros_of(const ShippedKernel& kernel) {
-  std::set<std::string> names{"ROW_NAME", "ROW_TYPE", "ROW_THOROUGH", "ROW_KERNEL", "ROW_DIGITS", "ROW_BASE", "ROW_SLOT_WORDS", "ROW_SMALL"};
+  std::set<std::string> names{"ROW_NAME",   "ROW_TYPE", "ROW_THOROUGH",   "ROW_KERNEL",
+                              "ROW_DIGITS", "ROW_BASE", "ROW_SLOT_WORDS", "ROW_SMALL"};
   for (const auto& [name, value] : kernel.defines) names.insert(name);
   for (const std::string& file : kernel.files) {
     std::istringstream text{std::string(device::kernel_file(file))};
@@ -42,7 +43,7 @@ std::string text_of(const ShippedKernel& kernel) {
   define("ROW_NAME", fmt::format("\"{}\"", kernel.name));
   define("ROW_TYPE", "samesum::DType::" + kernel.type);
   define("ROW_THOROUGH", kernel.thorough ? "true" : "false");
-  if (kernel.files.back() == "reduce/device/extremes_small.cl") define("ROW_SMALL", "extremes_small");
+  if (kernel.files.back() == "reduce/extremes/extremes_small.cl") define("ROW_SMALL", "extremes_small");
   for (const auto& [name, value] : kernel.defines) define(name, value);
   text += fmt::format("namespace samesum::dialect::{} {{\nnamespace {{\n", kernel.name);
   for (const std::string& file : kernel.files) text += fmt::format("#include \"{}\"\n", file);

@@ -92,7 +92,7 @@ device::Source pass_source(const KernelShape& shape, bool strided, const TermCod
   add(files, {"reduce/layout.h", "device/cache_policy.h", "reduce/device/elements.h", "reduce/device/walk.h"});
   if (term != nullptr) files.insert(files.end(), term->files.begin(), term->files.end());
   std::vector<std::string_view>& rest = term != nullptr ? after : files;
-  add(rest, {"reduce/device/meet.h", "reduce/device/extremes.h", "reduce/device/limits.h", "reduce/device/bins.h",
+  add(rest, {"reduce/device/meet.h", "reduce/extremes/extremes.h", "reduce/extremes/limits.h", "reduce/device/bins.h",
              "reduce/device/exponent_window.h", "reduce/device/sums.h"});
   if (shape.rounds()) add(rest, {"reduce/small/sum_record.h"});
   add(rest, {"reduce/device/words.h", "reduce/device/statistics.cl"});

@@ -3,8 +3,8 @@
 
 #include "device/device.hpp"
 #include "reduce/collect.hpp"
-#include "reduce/device/extremes_device.hpp"
 #include "reduce/device/walk.hpp"
+#include "reduce/extremes/extremes_device.hpp"
 #include "reduce/layout.hpp"
 #include "reduce/small/small_sum_device.hpp"
 #include "reduce/term.hpp"

@@ -1,4 +1,4 @@
-#include "reduce/device/extremes_device.hpp"
+#include "reduce/extremes/extremes_device.hpp"
 
 #include "core/view.hpp"
 #include "core/visit.hpp"
@@ -58,10 +58,10 @@ std::string DeviceExtremes::text() const {
 }
 
 device::Source extremes_source(DType type, const tuning::Shape& shape, ops::Extrema ends, bool strided) {
-  std::vector<std::string_view> files{"reduce/layout.h",          "device/cache_policy.h", "reduce/device/elements.h",
-                                      "reduce/device/walk.h",     "reduce/device/meet.h",  "reduce/device/extremes.h",
-                                      "reduce/device/extremes.cl"};
-  if (shape.single_tiles && !strided) files.emplace_back("reduce/device/extremes_small.cl");
+  std::vector<std::string_view> files{
+      "reduce/layout.h",      "device/cache_policy.h",      "reduce/device/elements.h",   "reduce/device/walk.h",
+      "reduce/device/meet.h", "reduce/extremes/extremes.h", "reduce/extremes/extremes.cl"};
+  if (shape.single_tiles && !strided) files.emplace_back("reduce/extremes/extremes_small.cl");
   device::Source source{std::move(files), reduction::element_defines(type)};
   reduction::add_defines(source, {{"FIND_MIN", ends.min},
                                   {"FIND_MAX", ends.max},

@@ -26,8 +26,8 @@ class DeviceExtremes {
   /// Builds all kernels that a launch may need, with those for strided arrays if `strided`: launches then build nothing.
   void prepare_all(bool strided);
 
-  /// Enqueues the search; the ExtremaRecord goes to `record`, or to where result() finds it. Allocates nothing, waits for nothing. Builds the
-  /// kernel for the first strided array, or for the first one that is much larger than expected, unless prepare_all() has.
+  /// Enqueues the search; the ExtremaRecord goes to `record`, or to where result() finds it. Allocates nothing, waits for nothing. Builds
+  /// the kernel for the first strided array, or for the first one that is much larger than expected, unless prepare_all() has.
   void launch(const device::Run& data, const device::Place* record = nullptr);
   /// Waits for the last launch without a `record`, and returns what it found.
   ExtremaRecord result();
