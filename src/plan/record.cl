@@ -87,7 +87,7 @@ FN NUMBER numerator_of(NUMBER sum, NUMBER squares, ulong n, LOCAL long* storage)
   x.digits = storage - NUMERATOR_LOW;
   x.negative = 0;
   x.first = first < squares.first ? first : squares.first;
-  x.last = (last > squares.last ? last : squares.last) + 2;
+  x.last = (last > squares.last ? last : squares.last) + 1;
   clear_number(x);
   for (int from = x.first; from < x.last; from += LANES) {
     const int i = from + LANE;

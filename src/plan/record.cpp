@@ -24,7 +24,7 @@ device::Source record_source(DType type, const Fields& fields, std::uint32_t gro
   const int sum_low = down(sum_base), sum_high = sum_low + static_cast<int>(layout.sum_digits) + 2;
   const int product_low = down(product_base), product_high = product_low + static_cast<int>(layout.product_digits) + 2;
   const int low = std::min(product_low, down(64 * sum_low - kUnit));
-  const int high = std::max(product_high, down(64 * sum_high - kUnit) + 2) + 2;
+  const int high = std::max(product_high, down(64 * sum_high - kUnit) + 2) + 1;
   const auto flag = [](bool value) { return std::string(value ? "1" : "0"); };
   return {{"exact/exact.h", "exact/exact_lanes.h", "exact/number.h", "exact/leading.h", "reduce/layout.h", "reduce/device/elements.h",
            "plan/record.cl"},

@@ -30,6 +30,24 @@ using dialect::uint;
 using dialect::ulong;
 __extension__ using Wide = unsigned __int128;
 
+// A bit in the highest digit and one below it, whatever their distance: the upper bits are exact, and what is below them is noticed.
+TEST(Leading, BitsHaveTheirPlaces) {
+  for (int high = 0; high < 32; ++high) {
+    for (int below = 1; below <= 320; ++below) {
+      long digits[12] = {};
+      const int top = 32 * 11 + high, low = top - below;
+      digits[11] = 1l << high;
+      digits[low / 32] += 1l << low % 32;
+      const auto x = dialect::leading::leading_of({digits, low / 32, 11, 0});
+      EXPECT_EQ(x.top, top);
+      ulong expected[3] = {1ul << 63, 0, 0};
+      if (below < 192) expected[below / 64] |= 1ul << (63 - below % 64);
+      for (int k = 0; k < 3; ++k) ASSERT_EQ(x.words[k], expected[k]) << high << " " << below;
+      ASSERT_EQ(x.rest != 0, below >= 192) << high << " " << below;
+    }
+  }
+}
+
 TEST(Leading, RootsAreWhole) {
   std::mt19937_64 random(1);
   const auto check = [](Wide x) {
