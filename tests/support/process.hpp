@@ -68,7 +68,8 @@ inline void run_in_children(const std::vector<std::pair<std::string, std::string
   const auto* test = testing::UnitTest::GetInstance()->current_test_info();
   const ScopedFolder folder;
   const ScopedVariable child("SAMESUM_TEST_CHILD", "1");
-  const ScopedVariable no_report("GTEST_OUTPUT", std::nullopt), no_shards("GTEST_TOTAL_SHARDS", std::nullopt);
+  const ScopedVariable no_report("GTEST_OUTPUT", std::nullopt);
+  const ScopedVariable no_shards("GTEST_TOTAL_SHARDS", std::nullopt), no_shard("GTEST_SHARD_INDEX", std::nullopt);
   const std::string filter = fmt::format("--gtest_filter={}.{}", test->test_suite_name(), test->name());
   const std::string program = std::filesystem::read_symlink("/proc/self/exe").string();
   std::vector<pid_t> children;
