@@ -126,7 +126,7 @@ void statistics_record(GLOBAL const ulong* words, GLOBAL uchar* records, ulong r
   LOCAL_VAR long numerator_digits[NUMERATOR_ROOM];
 #endif
   const uint first_task = local_id() / TASK_SIZE, is_first = local_id() % TASK_SIZE == 0;
-  const uint works = LANES > 1 || is_first;
+  const uint works = local_id() % TASK_SIZE < LANES;
   GLOBAL ulong* const record = (GLOBAL ulong*)(records + record_offset);
   LOCAL const long* const counters = digits + SUM_DIGITS + PRODUCT_DIGITS;
   ulong reciprocal = reciprocal_of(count != 0 ? (uint)count : 1);

@@ -85,9 +85,9 @@ std::string output_of(const std::string& command) {
   return output;
 }
 
-// clang's diagnostics for `sources`, on all cores. One process takes many files, as most of the time for one file is the start of a
-// process: that is what clang's driver runs for a file, as it shows by -###, with the others behind it.
-std::string complaints(const char* clang, const std::set<std::string>& sources) {
+// clang's diagnostics for `sources` and a target, on all cores. One process takes many files, as most of the time for one file is the start
+// of a process: that is what clang's driver runs for a file, as it shows by -###, with the others behind it.
+std::string complaints(const char* clang, const char* target, const std::set<std::string>& sources) {
   const test::ScopedFolder folder;
   std::vector<std::string> files(std::max(std::thread::hardware_concurrency(), 1u));
   std::size_t count = 0;
@@ -97,9 +97,9 @@ std::string complaints(const char* clang, const std::set<std::string>& sources) 
     files[count++ % files.size()] += " " + file;
   }
   const std::string driver = output_of(fmt::format(
-      "{} -x cl -cl-std=CL3.0 -D__OPENCL_VERSION__=300 -Xclang -cl-ext=+all --target=spir64 -Xclang -finclude-default-header -Xclang "
+      "{} -x cl -cl-std=CL3.0 -D__OPENCL_VERSION__=300 -Xclang -cl-ext=+all --target={} -Xclang -finclude-default-header -Xclang "
       "-fdeclare-opencl-builtins -fsyntax-only -Werror {}/0.cl -### 2>&1 | tail -n 1",
-      clang, folder.path()));
+      clang, target, folder.path()));
   // Without its file, and freeing the memory of each.
   const std::string command = std::regex_replace(driver, std::regex("\"-disable-free\"| \"[^\"]*\"\\s*$"), "");
   std::vector<std::string> logs(files.size());
@@ -123,12 +123,13 @@ TEST(OpenclKernels, CompileForADriverThatNamesEveryExtension) {
   EXPECT_TRUE(info.has(Capability::fp64) && info.has(Capability::int64_atomics) && info.has(Capability::device_fence));
   EXPECT_NE(info.why_not(Capability::subgroups).find("sub-group"), std::string::npos);
 
-  std::set<std::string> sources, compiled = kOfSubgroups;
+  std::set<std::string> sources, of_gpus, compiled = kOfSubgroups;
   for (const bool cpu : {false, true}) {
     info.is_cpu = cpu;
     NotingDevice device(info);
     test::build_every_kernel(device);
     if (cpu) build(device, {{"ladder/ceiling/ceiling_cpu.cl"}, {}}, "read_run_1");
+    if (!cpu) of_gpus = device.sources;
     sources.merge(device.sources);
   }
   static const std::regex marker("#line 1 \"([^\"]+\\.cl)\"");
@@ -140,7 +141,9 @@ TEST(OpenclKernels, CompileForADriverThatNamesEveryExtension) {
     EXPECT_EQ(compiled.count(std::string(file)), 1u) << file << " was not compiled: have test::build_every_kernel() build it";
   }
   EXPECT_GT(sources.size(), 100u);
-  EXPECT_EQ(complaints(clang, sources), "");
+  EXPECT_EQ(complaints(clang, "spir64", sources), "");
+  // As NVIDIA's compiler takes them, which has PTX and so sub-groups.
+  EXPECT_EQ(complaints(clang, "nvptx64 -DSAMESUM_FENCE_PTX=1 -Dasm=__asm__", of_gpus), "");
 }
 
 }  // namespace

@@ -270,7 +270,7 @@ FN void flush_together(LOCAL uint* column, WINDOW w) {
     sum = lane == i ? all : sum;
   }
   if (lane >= WINDOW_SUMS) return;
-  const int product = !SUM || lane >= SUMS, which = SUM && product ? (int)lane - SUMS : (int)lane;
+  const int first_product = SUM ? SUMS : 0, product = (int)lane >= first_product, which = product ? (int)lane - first_product : (int)lane;
   const int exponent = (product ? product_exponent(w) : sum_exponent(w)) - which * NEXT_BELOW;
   const uint position = (uint)(exponent - 52 + (product ? 2 * ROW_BIT : ROW_BIT));
   const uint sign = sum < 0 ? ~0u : 0;

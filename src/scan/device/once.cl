@@ -104,7 +104,7 @@ FN void before_parts(LOCAL ulong* shared, LOCAL const uint* flags, GLOBAL ulong*
   }
   const uint publishes = 1;
 #endif
-  const uint ends = tile == 0 || flag_all != 0;
+  const uint ends = (tile == 0) | (flag_all != 0);
   if (publishes) publish(own, launch, ends ? UP_TO : IN_TILE, all);
   const PREFIX before = prefix_settled(look_back(states, launch, tile));
   if (publishes && !ends) publish(own, launch, UP_TO, prefix_settled(prefix_merge(before, all)));

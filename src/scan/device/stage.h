@@ -93,7 +93,7 @@ FN void store_tile(LOCAL const uint4* stage, GLOBAL RESULT* to, ulong first, ulo
   if (shift != 0 && first + begin + member == 0) to[-1] = 0;
   team_sync();
 #if BY_VECTORS(RESULT_BYTES)
-  if (wanted >= TILE && ((ulong)to & 15) == 0 && (SEGMENTS == 0 || shift == 0)) {
+  if (wanted >= TILE && (((ulong)to & 15) | (SEGMENTS ? shift : 0)) == 0) {
 #pragma unroll
     for (uint k = 0; k < ITEMS * RESULT_BYTES / 16; ++k) {
       ((GLOBAL uint4*)to)[k * TEAM + member] = stage[swizzled(k * TEAM + member, ITEMS * RESULT_BYTES / 16)];
