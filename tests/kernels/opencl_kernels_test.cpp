@@ -143,7 +143,7 @@ TEST(OpenclKernels, CompileForADriverThatNamesEveryExtension) {
   EXPECT_GT(sources.size(), 100u);
   EXPECT_EQ(complaints(clang, "spir64", sources), "");
   // As NVIDIA's compiler takes them, which has PTX and so sub-groups.
-  EXPECT_EQ(complaints(clang, "nvptx64 -DSAMESUM_FENCE_PTX=1 -Dasm=__asm__", of_gpus), "");
+  EXPECT_EQ(complaints(clang, "nvptx64 -DSAMESUM_PTX=900 -Dasm=__asm__", of_gpus), "");
 }
 
 }  // namespace

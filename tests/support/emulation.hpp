@@ -108,6 +108,8 @@ FN float as_float(uint x) { return std::bit_cast<float>(x); }
 FN ulong as_ulong(double x) { return std::bit_cast<ulong>(x); }
 FN double as_double(ulong x) { return std::bit_cast<double>(x); }
 FN float half_to_float(std::uint16_t bits) { return core::Float16{bits}; }
+FN double half_to_double(std::uint16_t bits) { return half_to_float(bits); }
+FN double bfloat16_to_double(std::uint16_t bits) { return as_float(static_cast<uint>(bits) << 16); }
 FN uint count_bits32(uint x) { return static_cast<uint>(std::popcount(x)); }
 FN uint clz32(uint x) { return static_cast<uint>(std::countl_zero(x)); }
 FN uint clz64(ulong x) { return static_cast<uint>(std::countl_zero(x)); }

@@ -84,7 +84,7 @@ GRID_FN void grid_group_barrier(void) { __syncthreads(); }
 #define GRID_GLOBAL __global
 #define GRID_LOCAL __local
 #define GRID_LOCAL_VAR __local
-#if defined(__NV_CL_C_VERSION) || defined(cl_nv_pragma_unroll) || SAMESUM_FENCE_PTX
+#if defined(__NV_CL_C_VERSION) || defined(cl_nv_pragma_unroll) || SAMESUM_PTX
 #define GRID_PTX 1
 #endif
 typedef ulong grid_ulong;

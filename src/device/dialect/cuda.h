@@ -153,6 +153,21 @@ FN float half_to_float(ushort bits) {
   asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(bits));
   return value;
 }
+FN double half_to_double(ushort bits) {
+  double value;
+  asm("cvt.f64.f16 %0, %1;" : "=d"(value) : "h"(bits));
+  return value;
+}
+// The same of a bfloat16.
+FN double bfloat16_to_double(ushort bits) {
+#if __CUDA_ARCH__ >= 900
+  double value;
+  asm("cvt.f64.bf16 %0, %1;" : "=d"(value) : "h"(bits));
+  return value;
+#else
+  return __uint_as_float((uint)bits << 16);
+#endif
+}
 FN ushort float_to_half(float x) {
   ushort bits;
   asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(x));

@@ -7,6 +7,9 @@
 #if SAMESUM_INT64_ATOMICS
 #pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
 #endif
+#if !SAMESUM_DEVICE_FENCE
+#undef SAMESUM_PTX
+#endif
 
 #define KERNEL __kernel
 // Always inline: where LLVM replaces a parameter that is always the same local array by that array before inlining, PoCL 3.1 leaves the
@@ -82,15 +85,7 @@ FN void atomic_max_global64(GLOBAL ulong* p, ulong v) {
 #endif
 
 // A store, and a load of two words at a multiple of 16 bytes, each of them whole.
-#if SAMESUM_INT64_ATOMICS && SAMESUM_DEVICE_FENCE && SAMESUM_FENCE_PTX
-FN void atomic_store_global64(GLOBAL ulong* p, ulong v) { asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(p), "l"(v) : "memory"); }
-FN void atomic_load_pair_global64(GLOBAL const ulong* p, ulong* first, ulong* second) {
-  ulong a, b;
-  asm volatile("ld.relaxed.gpu.global.v2.u64 {%0, %1}, [%2];" : "=l"(a), "=l"(b) : "l"(p) : "memory");
-  *first = a;
-  *second = b;
-}
-#elif SAMESUM_INT64_ATOMICS
+#if SAMESUM_INT64_ATOMICS && !SAMESUM_PTX
 FN void atomic_store_global64(GLOBAL ulong* p, ulong v) { atom_xchg((volatile GLOBAL ulong*)p, v); }
 FN void atomic_load_pair_global64(GLOBAL ulong* p, ulong* first, ulong* second) {
   *first = atomic_load_global64(p);
@@ -128,16 +123,9 @@ FN void atomic_add_global_f64(GLOBAL double* p, double v) {
 #endif
 
 // fence_device() orders this work-item's global writes before, and its reads after, for the whole device; the ordered addition does so
-// by itself (acquire and release). OpenCL C 1.2 has neither: NVIDIA's compiler takes PTX, C11-style compilers have their own, elsewhere
-// the device lacks Capability::device_fence.
-#if SAMESUM_DEVICE_FENCE && SAMESUM_FENCE_PTX
-FN void fence_device(void) { asm volatile("fence.acq_rel.gpu;" ::: "memory"); }
-FN uint atomic_add_ordered_global32(GLOBAL uint* p, uint v) {
-  uint old;
-  asm volatile("atom.acq_rel.gpu.global.add.u32 %0, [%1], %2;" : "=r"(old) : "l"(p), "r"(v) : "memory");
-  return old;
-}
-#elif SAMESUM_DEVICE_FENCE
+// by itself (acquire and release). OpenCL C 1.2 has neither: C11-style compilers have their own, elsewhere the device lacks
+// Capability::device_fence.
+#if SAMESUM_DEVICE_FENCE && !SAMESUM_PTX
 FN void fence_device(void) { atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE, memory_order_acq_rel, memory_scope_device); }
 FN uint atomic_add_ordered_global32(GLOBAL uint* p, uint v) {
   return atomic_fetch_add_explicit((volatile GLOBAL atomic_uint*)p, v, memory_order_acq_rel, memory_scope_device);
@@ -153,6 +141,10 @@ FN float fma_rn_f32(float a, float b, float c) { return fma(a, b, c); }
 FN float min_magnitude_f32(float a, float b) { return fmin(fabs(a), fabs(b)); }
 // The float16 with these bits, and the bits of the float16 that is nearest; ties to the even one.
 FN float half_to_float(ushort bits) { return vload_half(0, (const half*)&bits); }
+#if SAMESUM_FP64 && !SAMESUM_PTX
+FN double half_to_double(ushort bits) { return half_to_float(bits); }
+FN double bfloat16_to_double(ushort bits) { return as_float((uint)bits << 16); }
+#endif
 FN ushort float_to_half(float x) {
   ushort bits;
   vstore_half_rte(x, 0, (half*)&bits);
@@ -172,12 +164,7 @@ FN uint is_finite_f32(uint bits) { return fabs(as_float(bits)) < INFINITY; }
 // For rare conditions (cuda.h).
 #define RARELY(condition) (condition)
 // The same number, as a value that NVIDIA's compiler knows nothing about: it does not merge expressions across it.
-#if SAMESUM_DEVICE_FENCE && SAMESUM_FENCE_PTX
-FN uint opaque(uint x) {
-  asm("" : "+r"(x));
-  return x;
-}
-#else
+#if !SAMESUM_PTX
 FN uint opaque(uint x) { return x; }
 #endif
 FN uint materialize(uint x) { return x; }
@@ -185,11 +172,14 @@ FN GLOBAL ulong* materialize_address(GLOBAL ulong* p) { return p; }
 FN uint min_u32(uint a, uint b) { return min(a, b); }
 FN uint max_u32(uint a, uint b) { return max(a, b); }
 // Of the two halves of words, each for itself.
-// All ones in each half whose highest bit is set.
-FN uint signs2_s16(uint x) { return (x >> 15 & 0x00010001u) * 0xffffu; }
+#if SAMESUM_PTX < 900
 FN uint max2_u16(uint a, uint b) { return max(a & 0xffff0000u, b & 0xffff0000u) | max(a & 0xffffu, b & 0xffffu); }
 FN uint min2_u16(uint a, uint b) { return min(a & 0xffff0000u, b & 0xffff0000u) | min(a & 0xffffu, b & 0xffffu); }
 FN uint min2_s16(uint a, uint b) { return min2_u16(a ^ 0x80008000u, b ^ 0x80008000u) ^ 0x80008000u; }
+#endif
+#if !SAMESUM_PTX
+// All ones in each half whose highest bit is set.
+FN uint signs2_s16(uint x) { return (x >> 15 & 0x00010001u) * 0xffffu; }
 // c and the products of the four bytes of a and b.
 FN uint dot4_u8(uint a, uint b, uint c) {
   for (int i = 0; i < 32; i += 8) c += (a >> i & 0xffu) * (b >> i & 0xffu);
@@ -199,45 +189,19 @@ FN int dot4_s8(uint a, uint b, int c) {
   for (int i = 0; i < 32; i += 8) c += (int)(char)(a >> i) * (int)(char)(b >> i);
   return c;
 }
+#endif
 
 FN uint4 make_uint4(uint x, uint y, uint z, uint w) { return (uint4)(x, y, z, w); }
 
 // A load of data that will not be read again soon, which need not stay in the caches. OpenCL C cannot express that.
+#if !SAMESUM_PTX
 FN uint4 load_streaming(GLOBAL const uint4* p) { return *p; }
+#endif
 // A copy to local memory, which may take place any time up to the work-item's next wait_for_copies().
 FN void copy_to_local(LOCAL uint4* to, GLOBAL const uint4* from) { *to = *from; }
 FN void wait_for_copies(void) {}
 
-// Sub-groups of SUBGROUP work-items, all of which call these functions together, if the compiler takes PTX. Else SUBGROUP is 1.
-#if SAMESUM_DEVICE_FENCE && SAMESUM_FENCE_PTX
-#define SUBGROUP 32
-FN uint subgroup_shuffle(uint value, uint lane) {
-  uint result;
-  asm volatile("shfl.sync.idx.b32 %0, %1, %2, 31, 0xffffffff;" : "=r"(result) : "r"(value), "r"(lane));
-  return result;
-}
-FN long subgroup_shuffle64(long value, uint lane) {
-  uint low = subgroup_shuffle((uint)value, lane);
-  return (long)((ulong)subgroup_shuffle((uint)((ulong)value >> 32), lane) << 32 | low);
-}
-FN uint subgroup_ballot(int condition) {
-  uint result;
-  asm volatile("{ .reg .pred p; setp.ne.u32 p, %1, 0; vote.sync.ballot.b32 %0, p, 0xffffffff; }" : "=r"(result) : "r"(condition));
-  return result;
-}
-FN void subgroup_sync(void) { asm volatile("bar.warp.sync 0xffffffff;" ::: "memory"); }
-FN int subgroup_max_s32(int value) {
-  for (uint distance = 1; distance < SUBGROUP; distance *= 2) value = max(value, (int)subgroup_shuffle((uint)value, local_id() ^ distance));
-  return value;
-}
-FN uint subgroup_min_u32(uint value) {
-  for (uint distance = 1; distance < SUBGROUP; distance *= 2) value = min(value, subgroup_shuffle(value, local_id() ^ distance));
-  return value;
-}
-FN long subgroup_add_s64(long value) {
-  for (uint distance = 1; distance < SUBGROUP; distance *= 2) value += subgroup_shuffle64(value, local_id() ^ distance);
-  return value;
-}
-#else
+// There are no sub-groups without PTX.
+#if !SAMESUM_PTX
 #define SUBGROUP 1
 #endif

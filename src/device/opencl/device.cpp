@@ -11,11 +11,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <exception>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <type_traits>
+#include <utility>
 
 namespace samesum::device::opencl {
 namespace {
@@ -69,10 +71,45 @@ class Abandoned {
   std::multimap<std::string, ProgramPtr> programs_;
 };
 
+// The value of a macro among the host's defines, which precede all else in a program; 0 where there is none.
+std::uint32_t define_of(std::string_view source, std::string_view name) {
+  const std::string line = fmt::format("\n#define {} ", name);
+  const std::size_t at = source.substr(0, source.find("\n#line", 1)).find(line);
+  std::uint32_t value = 0;
+  if (at != std::string_view::npos) std::from_chars(source.data() + at + line.size(), source.data() + source.size(), value);
+  return value;
+}
+
+// How many groups of a program's kernels are to be resident on a compute unit, if that bounds registers: FIXED_GROUP says so to CUDA's
+// compiler; OpenCL C has no word for it.
+std::uint32_t resident_groups_of(std::string_view source) {
+  constexpr std::uint32_t kUnitSize = 2048;
+  const std::uint32_t size = std::max(define_of(source, "GROUP_SIZE"), define_of(source, "GROUP"));
+  return size == 0 ? 0 : std::min(define_of(source, "RESIDENT"), kUnitSize / size);
+}
+
+// PTX in which each kernel of a fixed group size has the directive that bounds registers so that so many groups are resident.
+std::string with_resident_groups(std::string_view ptx, std::uint32_t groups) {
+  constexpr std::string_view kSize = "\n.reqntid ";
+  std::string result;
+  for (std::size_t at = 0;;) {
+    const std::size_t size = ptx.find(kSize, at), end = size == std::string_view::npos ? size : ptx.find('\n', size + 1);
+    result.append(ptx.substr(at, end - at));
+    if (end == std::string_view::npos) return result;
+    result.append(fmt::format("\n.minnctapersm {}", groups));
+    at = end;
+  }
+}
+
 class OpenClDevice final : public Device {
  public:
   explicit OpenClDevice(const Found& found)
-      : id_(found.id), options_(found.options), compiler_(found.compiler), label_(label(found.info)), local_bytes_(found.info.local_bytes) {
+      : id_(found.id),
+        options_(found.options),
+        compiler_(found.compiler),
+        label_(label(found.info)),
+        ptx_(found.ptx),
+        local_bytes_(found.info.local_bytes) {
     info_ = found.info;
     cl_int code = CL_SUCCESS;
     const InDriver call("clCreateContext", label_);
@@ -88,6 +125,7 @@ class OpenClDevice final : public Device {
         options_(found.options),
         compiler_(found.compiler),
         label_(label(found.info)),
+        ptx_(found.ptx),
         local_bytes_(found.info.local_bytes),
         own_queue_(false) {
     info_ = found.info;
@@ -139,11 +177,12 @@ class OpenClDevice final : public Device {
     cl_uint bits = 0;
     check(api().clGetDeviceInfo(id_, CL_DEVICE_MEM_BASE_ADDR_ALIGN, sizeof bits, &bits, nullptr), "ask about the device", context());
     if (const std::uint64_t aligned = std::max(bits / 8, 1u); offset % aligned != 0) {
-      throw Error(ErrorKind::usage,
-                  fmt::format("an array at byte {} of its buffer cannot be an argument: this device takes multiples of {}; give the buffer, "
-                              "and the offset as an argument of its own",
-                              offset, aligned),
-                  context());
+      throw Error(
+          ErrorKind::usage,
+          fmt::format("an array at byte {} of its buffer cannot be an argument: this device takes multiples of {}; give the buffer, "
+                      "and the offset as an argument of its own",
+                      offset, aligned),
+          context());
     }
     cl_int code = CL_SUCCESS;
     const cl_mem created = api().clCreateSubBuffer(buffer, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region, &code);
@@ -188,7 +227,8 @@ class OpenClDevice final : public Device {
     const ProgramPtr program(created, release_program);
     Binary result;
     result.log = make_executable(program, source);
-    if (!binaries_ && !may_cache()) {
+    const std::uint32_t resident = ptx_ ? resident_groups_of(source) : 0;
+    if (resident <= 1 && !binaries_ && !may_cache()) {
       // PoCL compiles all kernels of a program a second time for its binary, for groups of any size.
       result.bytes = source;
       programs_[hash_of({result.bytes})] = program;
@@ -203,6 +243,12 @@ class OpenClDevice final : public Device {
     char* to = result.bytes.data();
     check(api().clGetProgramInfo(program.get(), CL_PROGRAM_BINARIES, sizeof to, &to, nullptr), "read a program's binary", context());
     if (bytes == 0) fail("the driver gives no binary of a program");
+    if (resident > 1) {
+      result.bytes = with_resident_groups(result.bytes, resident);
+      const std::string log = build_binary(result).second;
+      if (!log.empty()) result.log = log;
+      return result;
+    }
     programs_[hash_of({result.bytes})] = program;
     return result;
   }
@@ -256,7 +302,8 @@ class OpenClDevice final : public Device {
     }
     const cl_uint axes = global[2] > 1 ? 3 : global[1] > 1 ? 2 : 1;
     const InDriver call("clEnqueueNDRangeKernel", label_);  // PoCL compiles in it
-    const cl_int code = api().clEnqueueNDRangeKernel(queue_.get(), loaded.kernel, axes, nullptr, global.data(), local.data(), 0, nullptr, nullptr);
+    const cl_int code =
+        api().clEnqueueNDRangeKernel(queue_.get(), loaded.kernel, axes, nullptr, global.data(), local.data(), 0, nullptr, nullptr);
     if (code != CL_SUCCESS) check(code, "launch the kernel", context(kernel.name, grid));
   }
 
@@ -387,8 +434,12 @@ class OpenClDevice final : public Device {
 
   // One program for all kernels of a binary, or of a source where there is none.
   ProgramPtr program_of(const Binary& binary) {
-    ProgramPtr& known = programs_[hash_of({binary.bytes})];
-    if (known != nullptr) return known;
+    const ProgramPtr& known = programs_[hash_of({binary.bytes})];
+    return known != nullptr ? known : build_binary(binary).first;
+  }
+
+  // The program of a binary, and the compiler's log.
+  std::pair<ProgramPtr, std::string> build_binary(const Binary& binary) {
     const auto* bytes = reinterpret_cast<const unsigned char*>(binary.bytes.data());
     const std::size_t size = binary.bytes.size();
     cl_int code = CL_SUCCESS, status = CL_SUCCESS;
@@ -396,8 +447,9 @@ class OpenClDevice final : public Device {
     check(code, "load a program's binary", context());
     const ProgramPtr program(created, release_program);
     check(status, "load a program's binary", context());
-    make_executable(program);
-    return known = program;
+    std::string log = make_executable(program);
+    programs_[hash_of({binary.bytes})] = program;
+    return {program, std::move(log)};
   }
 
   std::uint64_t nanoseconds(const Mark& mark) const {
@@ -413,6 +465,7 @@ class OpenClDevice final : public Device {
   std::string options_;
   std::string compiler_;
   std::string label_;
+  bool ptx_;  // the compiler gives PTX as a program's binary
   std::uint64_t local_bytes_;
   ContextPtr context_;
   QueuePtr queue_;

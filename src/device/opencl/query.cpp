@@ -1,8 +1,8 @@
 #include "device/opencl/query.hpp"
 
 #include "device/in_driver.hpp"
-#include "device/opencl/opencl.hpp"
 #include "device/memory/room.hpp"
+#include "device/opencl/opencl.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -72,6 +72,9 @@ std::string named_versions(cl_device_id device, cl_device_info what, cl_version 
   return names;
 }
 
+// Of cl_nv_device_attribute_query: CL_DEVICE_COMPUTE_CAPABILITY_MAJOR_NV, …_MINOR_NV.
+constexpr cl_device_info kCapabilityMajor = 0x4000, kCapabilityMinor = 0x4001;
+
 // The language version and options. OpenCL C 3.0 only where it has the device-scope fence that 1.2 lacks; never 2.0, which PoCL accepts and
 // then has no atomics.
 void choose_language(Found& found, int version, const std::string& extensions) {
@@ -80,12 +83,15 @@ void choose_language(Found& found, int version, const std::string& extensions) {
     features = named_versions(found.id, CL_DEVICE_OPENCL_C_FEATURES, 0);
   }
   const bool fence = contains(features, "__opencl_c_atomic_order_acq_rel") && contains(features, "__opencl_c_atomic_scope_device");
-  const bool nvidia = extensions.find("cl_nv_") != std::string::npos;  // its compiler accepts inline PTX
+  found.ptx = contains(extensions, "cl_nv_compiler_options") && contains(extensions, "cl_nv_device_attribute_query");
   found.options = fence ? "-cl-std=CL3.0" : "-cl-std=CL1.2";
-  if (nvidia) found.options += " -cl-nv-verbose -DSAMESUM_FENCE_PTX=1";
+  if (found.ptx) {
+    const auto major = device_value<cl_uint>(found.id, kCapabilityMajor), minor = device_value<cl_uint>(found.id, kCapabilityMinor);
+    found.options += fmt::format(" -cl-nv-verbose -DSAMESUM_PTX={}", 100 * major + 10 * minor);
+  }
 
   auto& missing = found.info.missing;
-  if (!fence && !nvidia) missing.push_back({Capability::device_fence, "the driver's OpenCL C has no fence for the whole device"});
+  if (!fence && !found.ptx) missing.push_back({Capability::device_fence, "the driver's OpenCL C has no fence for the whole device"});
   missing.push_back(
       {Capability::subgroups, contains(extensions, "cl_khr_subgroup_shuffle")
                                   ? "OpenCL C does not say how many work-items a sub-group has, where samesum's kernels need 32"

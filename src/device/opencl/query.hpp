@@ -16,6 +16,7 @@ struct Found {
   DeviceInfo info;
   std::string options;   ///< for clBuildProgram
   std::string compiler;  ///< versions of platform, device and language
+  bool ptx = false;      ///< whether the compiler takes PTX, and gives it as a program's binary: NVIDIA's
 };
 
 struct Findings {

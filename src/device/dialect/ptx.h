@@ -1,0 +1,126 @@
+// What NVIDIA's OpenCL compiler takes beyond OpenCL C: PTX, by which the dialect has the instructions that it has with cuda.h. SAMESUM_PTX is the
+// compute capability times 100, as __CUDA_ARCH__; other compilers, and devices of which a mask takes the fence away, do without (opencl.h).
+// Of cuda.h's words NAN_EXTREMES is missing: with limits.h this compiler keeps the state of a work-item in memory, which is slower than to search each load.
+// PTX ISA, https://docs.nvidia.com/cuda/parallel-thread-execution/
+#if SAMESUM_PTX
+
+FN void fence_device(void) { asm volatile("fence.acq_rel.gpu;" ::: "memory"); }
+FN uint atomic_add_ordered_global32(GLOBAL uint* p, uint v) {
+  uint old;
+  asm volatile("atom.acq_rel.gpu.global.add.u32 %0, [%1], %2;" : "=r"(old) : "l"(p), "r"(v) : "memory");
+  return old;
+}
+#if SAMESUM_INT64_ATOMICS
+FN void atomic_store_global64(GLOBAL ulong* p, ulong v) { asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(p), "l"(v) : "memory"); }
+FN void atomic_load_pair_global64(GLOBAL const ulong* p, ulong* first, ulong* second) {
+  ulong a, b;
+  asm volatile("ld.relaxed.gpu.global.v2.u64 {%0, %1}, [%2];" : "=l"(a), "=l"(b) : "l"(p) : "memory");
+  *first = a;
+  *second = b;
+}
+#endif
+
+FN uint opaque(uint x) {
+  asm("" : "+r"(x));
+  return x;
+}
+
+// Volatile, so that loads stay together before what is done with the first of them.
+FN uint4 load_streaming(GLOBAL const uint4* p) {
+  uint x, y, z, w;
+  asm volatile("ld.global.cs.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(x), "=r"(y), "=r"(z), "=r"(w) : "l"(p));
+  return (uint4)(x, y, z, w);
+}
+
+#if SAMESUM_FP64
+FN double half_to_double(ushort bits) {
+  double value;
+  asm("cvt.f64.f16 %0, %1;" : "=d"(value) : "h"(bits));
+  return value;
+}
+FN double bfloat16_to_double(ushort bits) {
+#if SAMESUM_PTX >= 900
+  double value;
+  asm("cvt.f64.bf16 %0, %1;" : "=d"(value) : "h"(bits));
+  return value;
+#else
+  return as_float((uint)bits << 16);
+#endif
+}
+#endif
+
+// An instruction of two words.
+#if SAMESUM_PTX >= 900
+#define SAMESUM_INSTRUCTION(name, instruction)                  \
+  FN uint name(uint a, uint b) {                                \
+    uint c;                                                     \
+    asm(instruction " %0, %1, %2;" : "=r"(c) : "r"(a), "r"(b)); \
+    return c;                                                   \
+  }
+SAMESUM_INSTRUCTION(max2_u16, "max.u16x2")
+SAMESUM_INSTRUCTION(min2_u16, "min.u16x2")
+SAMESUM_INSTRUCTION(min2_s16, "min.s16x2")
+#undef SAMESUM_INSTRUCTION
+#endif
+FN uint signs2_s16(uint x) {
+  uint signs;
+  asm("prmt.b32 %0, %1, 0, 0xbb99;" : "=r"(signs) : "r"(x));
+  return signs;
+}
+FN uint dot4_u8(uint a, uint b, uint c) {
+  uint d;
+  asm("dp4a.u32.u32 %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(b), "r"(c));
+  return d;
+}
+FN int dot4_s8(uint a, uint b, int c) {
+  int d;
+  asm("dp4a.s32.s32 %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(b), "r"(c));
+  return d;
+}
+
+// Sub-groups of 32 work-items, all of which call these functions together.
+#define SUBGROUP 32
+FN uint subgroup_shuffle(uint value, uint lane) {
+  uint result;
+  asm volatile("shfl.sync.idx.b32 %0, %1, %2, 31, 0xffffffff;" : "=r"(result) : "r"(value), "r"(lane));
+  return result;
+}
+FN long subgroup_shuffle64(long value, uint lane) {
+  const uint low = subgroup_shuffle((uint)value, lane);
+  return (long)((ulong)subgroup_shuffle((uint)((ulong)value >> 32), lane) << 32 | low);
+}
+FN uint subgroup_ballot(int condition) {
+  uint result;
+  asm volatile("{ .reg .pred p; setp.ne.u32 p, %1, 0; vote.sync.ballot.b32 %0, p, 0xffffffff; }" : "=r"(result) : "r"(condition));
+  return result;
+}
+FN void subgroup_sync(void) { asm volatile("bar.warp.sync 0xffffffff;" ::: "memory"); }
+#if SAMESUM_PTX >= 800
+#define SAMESUM_REDUCTION(T, name, operation, combined)                                                \
+  FN T name(T value) {                                                                                 \
+    T result;                                                                                          \
+    asm volatile("redux.sync." operation " %0, %1, 0xffffffff;" : "=r"(result) : "r"(value)); \
+    return result;                                                                                     \
+  }
+#else
+#define SAMESUM_REDUCTION(T, name, operation, combined)                    \
+  FN T name(T value) {                                                     \
+    for (uint distance = 1; distance < SUBGROUP; distance *= 2) {          \
+      const T other = (T)subgroup_shuffle((uint)value, local_id() ^ distance); \
+      value = combined;                                                    \
+    }                                                                      \
+    return value;                                                          \
+  }
+#endif
+SAMESUM_REDUCTION(uint, subgroup_min_u32, "min.u32", min(value, other))
+SAMESUM_REDUCTION(uint, subgroup_max_u32, "max.u32", max(value, other))
+SAMESUM_REDUCTION(int, subgroup_max_s32, "max.s32", max(value, other))
+SAMESUM_REDUCTION(int, subgroup_add_s32, "add.s32", value + other)
+#undef SAMESUM_REDUCTION
+// The sum of 64-bit numbers, which must be less than 2^57.
+FN long subgroup_add_s64(long value) {
+  const long low = subgroup_add_s32((int)value & 0x3ffffff), high = subgroup_add_s32((int)(value >> 26));
+  return low + (long)((ulong)high << 26);
+}
+
+#endif
