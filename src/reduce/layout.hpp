@@ -18,7 +18,8 @@ struct RecordLayout {
     if (products) product_rows = PRODUCT_ROWS_OF(bits, dot);
     if (sum) sum_digits = DIGITS_OF(SUM_ROWS_OF(bits), SUM_ROW_BITS_OF(bits));
     if (products) product_digits = DIGITS_OF(PRODUCT_ROWS_OF(bits, dot), PRODUCT_ROW_BITS_OF(bits, dot));
-    if (sum) more_bins = MORE_BINS_OF(bits, format.fraction_bits);
+    if (sum) bins += SUM_BINS_OF(bits, format.fraction_bits, dot);
+    if (products) bins += PRODUCT_BINS_OF(bits, format.fraction_bits, dot);
     sum_base = 1074 - ROW_BIT_OF(bits, format.lowest_bit());
   }
 
@@ -26,7 +27,7 @@ struct RecordLayout {
   constexpr std::uint32_t words() const noexcept { return RECORD_EXTREMES + added_words(); }
 
   std::uint32_t sum_rows = 0, product_rows = 0;
-  std::uint32_t more_bins = 0;  ///< than rows
+  std::uint32_t bins = 0;
   std::uint32_t sum_digits = 0, product_digits = 0;
   int sum_base;  ///< digit i of the sum weighs 2^(sum_base + 32 i - 1074), of the products 2^(2 (sum_base - 1074) + 32 i)
 };

@@ -1,5 +1,6 @@
 // The CPU's sums at the capacity of each of their counters, lanes and bins, and slightly beyond: an error in emptying them by one step
 // shows only here. The sizes follow from the constants of the code.
+#include "core/half.hpp"
 #include "core/simd.hpp"
 #include "reduce/cpu/sum_cpu.hpp"
 #include "reduce/cpu/sum_cpu_bins.hpp"
@@ -13,6 +14,8 @@
 
 #include <samesum/buffer.hpp>
 #include <samesum/device.hpp>
+#include <samesum/product_accumulator.hpp>
+#include <samesum/statistics.hpp>
 #include <samesum/sum.hpp>
 
 #include <gtest/gtest.h>
@@ -29,11 +32,12 @@ namespace {
 using test::informative;
 
 // `block` added up `times` over, by doubling.
-Accumulator times(Accumulator block, std::uint64_t times) {
-  Accumulator total;
+template <class Sum>
+Sum times(Sum block, std::uint64_t times) {
+  Sum total;
   for (; times != 0; times /= 2) {
     if (times % 2 != 0) total.merge(block);
-    block.merge(Accumulator(block));
+    block.merge(Sum(block));
   }
   return total;
 }
@@ -83,29 +87,57 @@ TEST(SumLimits, ABinIsEmptiedInTime) {
   fill_one_bin(kRoom, std::numeric_limits<double>::max() / 0x1p20);
 }
 
+// For each device that runs kernels, with a mask: an array of `count` equal elements, and options for one group of 16 work-items.
+template <class T, class Check>
+void for_each_device(const char* mask, T element, DType type, std::uint64_t count, Check check) {
+  const test::ScopedVariable masked("SAMESUM_MASK", mask);
+  for (const DeviceInfo& info : list_devices().devices) {
+    if (!info.has(Capability::kernels)) continue;
+    const Device device = Device::open(info.selector);
+    const std::vector<T> values(count + 1, element);
+    const Buffer buffer(device, values.size() * sizeof(T));
+    buffer.write(values.data(), values.size() * sizeof(T));
+    SCOPED_TRACE(info.selector);
+    check(Array(buffer, count, type, sizeof(T)), Options{.device = device, .tuning = {.group_size = 16, .groups = 1}});
+  }
+}
+
 // A group's bins of 32 bits take 2^15 pieces of 16 bits before they are collected: here each piece of each element is as great as it can
 // be, and the elements before the first load of 16 bytes come on top.
 TEST(SumLimits, BinsOfAGroupAreCollectedInTime) {
   if (test::on_own_queues()) GTEST_SKIP() << "masks are for devices that are opened by their name";
-  constexpr std::uint32_t kGroupSize = 16;
-  constexpr std::uint64_t kCount = 5 * 8192 * std::uint64_t{kGroupSize} + 77;
+  constexpr std::uint64_t kCount = 5 * 8192 * std::uint64_t{16} + 77;
   for (const char* const mask : {"fp64", ""}) {  // without, and with sums in registers
-    const test::ScopedVariable masked("SAMESUM_MASK", mask);
-    for (const DeviceInfo& info : list_devices().devices) {
-      if (!info.has(Capability::kernels)) continue;
-      const Device device = Device::open(info.selector);
-      const Buffer buffer(device, (kCount + 1) * sizeof(float));
-      for (const float element : {std::nextafter(8.0F, 0.0F), -std::nextafter(0x1p-4F, 0.0F)}) {  // digits from the lowest bit on
-        const std::vector<float> values(kCount + 1, element);
-        buffer.write(values.data(), values.size() * sizeof(float));
-        Accumulator one;
-        one.add(element);
-        const Array array(buffer, kCount, DType::float32, sizeof(float));
-        const Accumulator found = accumulate(array, {.device = device, .tuning = {.group_size = kGroupSize, .groups = 1}});
-        ASSERT_EQ(found, times(one, kCount)) << info.selector << " without '" << mask << "'";
-      }
+    for (const float element :
+         {std::nextafter(4.0F, 0.0F), -std::nextafter(0x1p-3F, 0.0F)}) {  // digits from a row's lowest bit on, up to its highest
+      Accumulator one;
+      one.add(element);
+      for_each_device(mask, element, DType::float32, kCount, [&](const Array& array, const Options& options) {
+        EXPECT_EQ(accumulate(array, options), times(one, kCount)) << element << " without '" << mask << "'";
+      });
     }
   }
+}
+
+// Of squares 2^13 pieces of 18 bits.
+TEST(SumLimits, BinsOfSquaresAreCollectedInTime) {
+  if (test::on_own_queues()) GTEST_SKIP() << "masks are for devices that are opened by their name";
+  constexpr std::uint64_t kCount = 5 * 2048 * std::uint64_t{16} + 77;
+  const auto check = [&](double number) {
+    return [number](const Array& array, const Options& options) {
+      const Statistics found = collect(array, {.extrema = true, .sum = true, .squares = true, .nonzeros = true}, options);
+      Accumulator one;
+      one.add(number);
+      ProductAccumulator square;
+      square.add(number, number);
+      EXPECT_EQ(found.contents().sum, times(one, kCount)) << number;
+      EXPECT_EQ(found.contents().squares, times(square, kCount)) << number;
+    };
+  };
+  const float element = std::nextafter(32.0F, 0.0F);  // the highest bits of a row of float32, and of bfloat16
+  for_each_device("fp64", element, DType::float32, kCount, check(element));
+  const auto half = core::BFloat16::truncate(element);
+  for_each_device("fp64", half, DType::bfloat16, kCount, check(static_cast<float>(half)));
 }
 
 // The sum of 2^31 of the greatest 32-bit integers, on one thread, nearly fills 64 bits.

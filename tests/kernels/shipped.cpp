@@ -46,7 +46,7 @@ const std::set<std::string> kThorough{
     "statistics_int16_sum_cached_loads4_steps1_columns5",
     "statistics_float16_moments_extremes_nonzeros_loads4_steps4_columns5",
     "statistics_bfloat16_moments_extremes_nonzeros_loads4_steps4_columns5",
-    "statistics_float64_moments_extremes_nonzeros_loads4_steps8_columns4",
+    "statistics_float64_moments_extremes_nonzeros_loads4_steps4_columns4",
 };
 
 // Array sizes between all rows of the tables: every power of two, and one and a half times it.

@@ -1,47 +1,50 @@
 // Bins: exact sums of numbers with exponents anywhere, in local memory.
 //
-// A float is `digits` times a power of 2^8: its mantissa, moved by the lower three bits of its exponent, while the upper bits name the row.
-// Digits are cut into pieces of 16 bits, which are added to 32-bit bins by their weight; the product of two floats is that of their digits.
-// A group has COLUMNS copies of the bins, so that lanes seldom add to one word. Bins are added to 64-bit rows before they can overflow.
+// A float is `digits` times a power of two: its mantissa, moved by the lower bits of its exponent, while the upper bits name the row. Digits are cut into
+// pieces, which are added to 32-bit bins by their weight; the product of two floats is that of their digits. A group has COLUMNS copies of the
+// bins, so that lanes seldom add to one word. Bins are added to 64-bit sums before they can overflow, and these in the end to the rows of layout.h.
 
 #define SUM_ROW_BITS SUM_ROW_BITS_OF(EXPONENT_BITS)
 #define PRODUCT_ROW_BITS PRODUCT_ROW_BITS_OF(EXPONENT_BITS, DOT)
 #define ROW_BIT ROW_BIT_OF(EXPONENT_BITS, LOWEST_BIT)
-#if FLOATS
-#define DIGIT_BITS (FRACTION_BITS + 8)
-#define SUM_PIECES SUM_PIECES_OF(FRACTION_BITS)
-#define PRODUCT_PIECES ((2 * DIGIT_BITS + 15) / 16)
-#else
-#define SUM_PIECES 1
-#endif
+#define ROW_EXPONENTS ROW_EXPONENTS_OF(EXPONENT_BITS, FRACTION_BITS, DOT)
+#define DIGIT_BITS ELEMENT_DIGITS_OF(EXPONENT_BITS, FRACTION_BITS, DOT)
+#define SUM_PIECES SUM_PIECES_OF(EXPONENT_BITS, FRACTION_BITS, DOT)
+#define PRODUCT_PIECES PRODUCT_PIECES_OF(EXPONENT_BITS, FRACTION_BITS, DOT)
+#define PRODUCT_PIECE_BITS PRODUCT_PIECE_BITS_OF(EXPONENT_BITS, DOT)
 #define SUM_ROWS (SUM ? SUM_ROWS_OF(EXPONENT_BITS) : 0)
 #define PRODUCT_ROWS (PRODUCTS ? PRODUCT_ROWS_OF(EXPONENT_BITS, DOT) : 0)
 #define FIRST_PRODUCT_ROW SUM_ROWS
 #define ALL_ROWS (SUM_ROWS + PRODUCT_ROWS)
-#define SIGN_IN_BINS (SUM && SIGN_IN_BINS_OF(EXPONENT_BITS))
-#define ELEMENT_ROWS (SUM ? ELEMENT_ROWS_OF(EXPONENT_BITS) : 0)
-#define MORE_BINS (SUM ? MORE_BINS_OF(EXPONENT_BITS, FRACTION_BITS) : 0)
-#define ALL_BINS (ALL_ROWS + MORE_BINS)
-#define FIRST_PRODUCT_BIN (SUM_ROWS + MORE_BINS)
-// The bin for additions to row r other than those of elements.
-#define BIN_OF_ROW(r) ((int)(r) < ELEMENT_ROWS ? (r) * SUM_PIECES : (r) + MORE_BINS)
+#define FIRST_PRODUCT_BIN (SUM ? SUM_BINS_OF(EXPONENT_BITS, FRACTION_BITS, DOT) : 0)
+#define ALL_BINS (FIRST_PRODUCT_BIN + (PRODUCTS ? PRODUCT_BINS_OF(EXPONENT_BITS, FRACTION_BITS, DOT) : 0))
+#define OWN_BINS OWN_BINS_OF(EXPONENT_BITS)
+// Of elements, if they have bins of their own: all rows' bins of the first piece, those of the second, …
+#define ELEMENT_ROWS ELEMENT_ROWS_OF(EXPONENT_BITS, FRACTION_BITS, DOT)
+#define ELEMENT_PRODUCT_ROWS ELEMENT_PRODUCT_ROWS_OF(EXPONENT_BITS, FRACTION_BITS, DOT)
+#define PRODUCT_ROW_EXPONENTS (DOT ? ROW_EXPONENTS : ROW_EXPONENTS + 1)
 
 #define COLUMNS (1 << COLUMN_BITS)
 #define PART 8
 #define PARTS (COLUMNS / PART)
-// The elements that a work-item may add between collections. A bin has room for 2^15 pieces of 16 bits; an element adds one to it, and with running
-// sums that are emptied at times up to two. Sums of integers are in registers, which have room for 2^31 of them.
-#define ROOM (FLOATS ? 32768u / (WINDOWS ? 2 : 1) / ((GROUP_SIZE + COLUMNS - 1) / COLUMNS) : 1u << 28)
+// The elements that a work-item may add between collections. Pieces of elements take three quarters of a bin's room. The rest is for running sums, whose
+// pieces of 16 bits are at most 12 in ELEMENTS_A_WINDOW elements. Sums of integers are in registers, which have room for 2^31 of them.
+#define LARGEST_PIECE (PRODUCTS ? PRODUCT_PIECE_BITS : 16)
+#define COLUMN_SHARERS ((GROUP_SIZE + COLUMNS - 1) / COLUMNS)
+#define ROOM (FLOATS ? (3u << (29 - LARGEST_PIECE)) / COLUMN_SHARERS : 1u << 28)
+// So many times that, if all are in running sums.
+#if WINDOWS
+#define ROOM_OF_WINDOWS ((ELEMENTS_A_WINDOW << (LARGEST_PIECE - 16)) / 64)
+#else
+#define ROOM_OF_WINDOWS 1
+#endif
 
-// Adds the pieces of a number of 64 bits in two's complement to every `step`th row; the last of them has the sign.
-FN void add_pieces(LOCAL uint* bin, ulong number, int pieces, int step) {
-#pragma unroll
-  for (int i = 0; i < pieces; ++i) {
-    const uint word = (uint)(number >> (32 * (i / 2)));
-    const uint piece = i + 1 == pieces ? (i % 2 ? (uint)((int)word >> 16) : word) : i % 2 ? word >> 16 : word & 0xffffu;
-    atomic_add_local32(bin + i * step * COLUMNS, piece);
-  }
-}
+// The group's counters: those of the record, and whether elements were added to bins in tiles of even and of odd turns (statistics.cl).
+#define IN_BINS RECORD_COUNTERS
+#define COUNTERS (RECORD_COUNTERS + 2)
+
+FN void add_piece(LOCAL uint* bins, uint piece, uint bin) { atomic_add_local32(bins + bin * COLUMNS, piece); }
+
 FN ulong with_sign(ulong number, uint negative) {
   const ulong sign = negative ? ~(ulong)0 : 0;
   return (number ^ sign) - sign;
@@ -62,99 +65,120 @@ FN WORD exponent_of(WORD x) { return x - unit_of(x) + (EXPONENT_BITS == 8 ? HIDD
 // Floats are moved by a multiplication, and cut into pieces by additions, where denormal numbers are kept: fewer instructions than those of integers,
 // and on GPUs other units execute them. Not float16, of which running sums hold all finite numbers.
 #define BY_FLOATS (SAMESUM_DENORMALS && (BITS == 64 ? SAMESUM_FP64 : EXPONENT_BITS == 8))
-#define ROW_SHIFT (34 - EXPONENT_BITS)
+#define ROW_SHIFT (31 - EXPONENT_BITS + ROW_EXPONENTS)
+#define ROW_MASK (0x7fffffffu & ~0u << ROW_SHIFT)
 typedef struct {
-  uint row;  // from bit ROW_SHIFT on; in bit 31 the sign, but of float64 none, because its digits are in two's complement
-#if !BY_FLOATS
-  WORD digits;
-#elif BITS == 64
+  uint row;  // from bit ROW_SHIFT on
+#if BITS < 64
+  int digits;
+#elif !BY_FLOATS
+  ulong digits;
+#else
   uint high;  // digits >> 32, plus 1 where `low` is negative
   ulong low;  // from -2^31 to 2^31: the lower 48 bits of this number, of which the others are those of 0.75
-#else
-  uint high, low;  // the digits are high * 2^16 + low, of a 16-bit float only `high`
 #endif
 } DIGITS;
 
 FN DIGITS digits_of(WORD x) {
   DIGITS a;
 #if BITS == 64
-  a.row = ((uint)(x >> 32) - (uint)(unit_of(x) >> 32)) & 0x7f800000u;
+  a.row = ((uint)(x >> 32) - (uint)(unit_of(x) >> 32)) & ROW_MASK;
 #else
-  a.row = ((EXPONENT_BITS == 8 ? x : x - unit_of(x)) << (32 - BITS)) & (~0u << ROW_SHIFT);
+  a.row = ((EXPONENT_BITS == 8 ? x : x - unit_of(x)) << (32 - BITS)) & ROW_MASK;
 #endif
 #if !BY_FLOATS
-  const WORD digits = ((x & (HIDDEN - 1)) | unit_of(x)) << ((uint)(exponent_of(x) >> FRACTION_BITS) & 7);
-  a.digits = BITS == 64 ? with_sign(digits, sign_of(x)) : digits;
+  const WORD shift = exponent_of(x) >> FRACTION_BITS & ((1 << ROW_EXPONENTS) - 1);
+  const WORD digits = ((x & (HIDDEN - 1)) | unit_of(x)) << shift;
+  a.digits = BITS == 64 ? with_sign(digits, sign_of(x)) : (int)with_sign(digits, sign_of(x));
 #elif BITS == 64
   const double digits = as_double(x) * as_double((ulong)(0x7fc00000u - a.row) << 32);  // times 2^-53
   const double high = digits + 0x1.8p31;                                               // a multiple of 2^-21
   a.high = (uint)as_ulong(high);
   a.low = as_ulong((digits - (high - 0x1.8p31)) + 0.75);
+#elif BITS == 32
+  a.digits = (int)(as_float(x) * as_float(0x7e800000u - a.row) * 0x1p24f);
 #else
-  const float digits = as_float(x << (32 - BITS)) * as_float(0x7e800000u - a.row);  // times 2^-24, of a 16-bit float 2^-8
-  const float high = digits + 32768.0f;                                             // a multiple of 2^-8
-  a.high = as_uint(high) - as_uint(32768.0f);
-  a.low = as_uint((digits - (high - 32768.0f)) + 0.75f) - as_uint(0.75f);
+  const float root = as_float(0x5f000000u - (a.row >> 1));                            // the power itself may be denormal
+  const float sum = fma_rn_f32(as_float(x << 16) * root, root, 49152.0f);  // of digits times 2^-8
+  a.digits = (int)(as_uint(sum) - as_uint(49152.0f));
 #endif
   return a;
 }
-FN uint row_of(DIGITS a) { return (a.row & 0x7fffffffu) >> ROW_SHIFT; }
-FN WORD number_of(DIGITS a) {
-#if !BY_FLOATS
-  return a.digits;
-#elif BITS == 64
-  return ((ulong)a.high << 32) + (a.low - as_ulong(0.75));
-#else
-  return BITS == 16 ? a.high : (a.high << 16) + a.low;
-#endif
-}
 
 // Bins are addressed in bytes, which saves a shift.
+FN LOCAL uint* bin_of_row(LOCAL uint* column, uint row) { return (LOCAL uint*)((LOCAL uchar*)column + (row >> (ROW_SHIFT - COLUMN_BITS - 2))); }
+
 FN void add_to_sum(LOCAL uint* column, DIGITS a) {
+  LOCAL uint* bin = bin_of_row(column, a.row);
+#if BITS < 64
+  add_piece(bin, SUM_PIECES == 2 ? a.digits & 0xffffu : (uint)a.digits, 0);
+  if (SUM_PIECES == 2) add_piece(bin, (uint)(a.digits >> 16), ELEMENT_ROWS);
+#elif BY_FLOATS
+  add_piece(bin, (uint)a.low & 0xffffu, 0);
+  add_piece(bin, (uint)(a.low >> 16), 2);
+  add_piece(bin, a.high & 0xffffu, 4);
+  add_piece(bin, (uint)((int)a.high >> 16), 6);
+#else
+#pragma unroll
+  for (int i = 0; i < 4; ++i) add_piece(bin, i == 3 ? (uint)((long)a.digits >> 48) : (uint)(a.digits >> (16 * i)) & 0xffffu, 2 * i);
+#endif
+}
 #if BITS == 64
-  LOCAL uint* bin = (LOCAL uint*)((LOCAL uchar*)column + (a.row >> (ROW_SHIFT - COLUMN_BITS - 2)));
+FN ulong number_of(DIGITS a) {
 #if BY_FLOATS
-  atomic_add_local32(bin, (uint)a.low & 0xffffu);
-  atomic_add_local32(bin + 2 * COLUMNS, (uint)(a.low >> 16));
-  atomic_add_local32(bin + 4 * COLUMNS, a.high & 0xffffu);
-  atomic_add_local32(bin + 6 * COLUMNS, (uint)((int)a.high >> 16));
+  return ((ulong)a.high << 32) + (a.low - as_ulong(0.75));
 #else
-  add_pieces(bin, a.digits, SUM_PIECES, 2);
-#endif
-#else
-  // The sign chooses bins too.
-  LOCAL uint* bin = (LOCAL uint*)((LOCAL uchar*)column + (a.row >> (ROW_SHIFT - COLUMN_BITS - 1 - SUM_PIECES)));
-#if BY_FLOATS
-  if (SUM_PIECES == 2) atomic_add_local32(bin, a.low);
-  atomic_add_local32(bin + (SUM_PIECES - 1) * COLUMNS, a.high);
-#else
-  atomic_add_local32(bin, a.digits & 0xffffu);
-  if (SUM_PIECES == 2) atomic_add_local32(bin + COLUMNS, a.digits >> 16);
-#endif
+  return a.digits;
 #endif
 }
 FN void add_to_products(LOCAL uint* column, DIGITS a, DIGITS b) {
-  LOCAL uint* bin = column + (FIRST_PRODUCT_BIN + (DOT ? row_of(a) + row_of(b) : row_of(a))) * COLUMNS;
-  const WORD x = number_of(a);
-  const WORD y = number_of(b);
-  const int step = 16 / PRODUCT_ROW_BITS;
-#if BITS == 64
+  const uint step = DOT ? 2 : 1;
+  LOCAL uint* bin = bin_of_row(column, a.row);
+  bin = (DOT ? bin_of_row(bin, b.row) : bin) + FIRST_PRODUCT_BIN * COLUMNS;
+  const ulong x = number_of(a);
+#if DOT
+  const ulong y = number_of(b);
   const ulong low = x * y;
   const ulong high = product_high(x, y) - (x >> 63 ? y : 0) - (y >> 63 ? x : 0);  // of signed numbers
-#pragma unroll
-  for (int i = 0; i < 4; ++i) {
-    const uint word = (uint)(low >> (32 * (i / 2)));
-    atomic_add_local32(bin + i * step * COLUMNS, i % 2 ? word >> 16 : word & 0xffffu);
-  }
-  add_pieces(bin + 4 * step * COLUMNS, high, PRODUCT_PIECES - 4, step);
 #else
-  add_pieces(bin, DOT ? with_sign((ulong)x * y, (a.row ^ b.row) >> 31) : (ulong)x * y, PRODUCT_PIECES, step);
+  const ulong magnitude = with_sign(x, (uint)(x >> 63));
+  const uint x0 = (uint)magnitude, x1 = (uint)(magnitude >> 32);
+  const ulong square = (ulong)x0 * x0, cross = (ulong)x0 * x1;
+  const ulong low = square + (cross << 33);
+  const ulong high = (ulong)x1 * x1 + (cross >> 31) + (low < square);
 #endif
+#pragma unroll
+  for (int i = 0; i < 8; ++i) {
+    const uint word = (uint)((i < 4 ? low : high) >> (32 * (i / 2 % 2)));
+    add_piece(bin, i == 7 ? (uint)((int)word >> 16) : i % 2 ? word >> 16 : word & 0xffffu, i * step);
+  }
+}
+#else
+FN void add_to_products(LOCAL uint* column, DIGITS a, DIGITS b) {
+  LOCAL uint* bin = bin_of_row(column, DOT ? a.row + b.row : a.row) + FIRST_PRODUCT_BIN * COLUMNS;
+  const long product = (long)a.digits * b.digits;
+  const uint mask = (1u << PRODUCT_PIECE_BITS) - 1;
+#pragma unroll
+  for (int i = 0; i < PRODUCT_PIECES; ++i) {
+    const uint rest = (uint)(product >> (i * PRODUCT_PIECE_BITS));
+    add_piece(bin, i == PRODUCT_PIECES - 1 ? rest : rest & mask, i * ELEMENT_PRODUCT_ROWS);
+  }
 }
 #endif
+#endif
 
-// Adds magnitude · 2^position, or subtracts it.
-FN void add_number(LOCAL uint* column, uint row, uint row_bits, ulong magnitude, uint position, uint sign) {
+// A row's bin, for additions other than those of elements. `product`: of the products' rows.
+FN uint bin_of(uint row, const uint product) {
+  const uint elements = OWN_BINS ? (product ? ELEMENT_PRODUCT_ROWS : ELEMENT_ROWS) : ~0u;
+  const uint to_a_row = product ? PRODUCT_ROW_BITS >> PRODUCT_ROW_EXPONENTS : SUM_ROW_BITS >> ROW_EXPONENTS;
+  const uint pieces = product ? PRODUCT_PIECES : SUM_PIECES, first = product ? FIRST_PRODUCT_BIN : 0;
+  if (!OWN_BINS) return first + row;
+  return first + (row * to_a_row < elements ? row * to_a_row : row + pieces * elements - (elements + to_a_row - 1) / to_a_row);
+}
+
+// Adds magnitude · 2^position to rows from `row` on, or subtracts it.
+FN void add_number(LOCAL uint* column, uint row, const uint product, ulong magnitude, uint position, uint sign) {
+  const uint row_bits = product ? PRODUCT_ROW_BITS : SUM_ROW_BITS;
   const uint shift = position & (row_bits - 1);
   const ulong word1 = (magnitude >> 1) >> (63 - shift);
   const ulong word0 = magnitude << shift;
@@ -162,44 +186,35 @@ FN void add_number(LOCAL uint* column, uint row, uint row_bits, ulong magnitude,
 #pragma unroll
   for (uint i = 0; i < 5; ++i) {
     const uint piece = (uint)(i < 4 ? word0 >> (16 * i) : word1) & 0xffffu;
-    atomic_add_local32(column + BIN_OF_ROW(row + i * (16 / row_bits)) * COLUMNS, (piece ^ sign) - sign);
+    add_piece(column, (piece ^ sign) - sign, bin_of(row + i * (16 / row_bits), product));
   }
 }
 
-#if SIGN_IN_BINS
-// A row's sum, from the sums of the bins over all columns.
-FN long sum_of_bins(LOCAL const long* sums, int row) {
-  const int lower = row - 2;  // rows whose elements' second piece weighs this
-  long sum = sums[BIN_OF_ROW(row)];
-  if (row < ELEMENT_ROWS) sum -= sums[(ELEMENT_ROWS + row) * SUM_PIECES];
-  if (SUM_PIECES == 2 && lower >= 0 && lower < ELEMENT_ROWS) sum += sums[2 * lower + 1] - sums[2 * (ELEMENT_ROWS + lower) + 1];
-  return sum;
-}
-#endif
-
-// Adds the columns of each bin to the rows, and the group's counters to the words after the rows; clears both. All work-items of the group call
-// it. `sums` has a word for each bin.
-FN void collect_bins(LOCAL uint* bins, LOCAL uint* counters, LOCAL long* sums, LOCAL long* rows) {
+// Adds the columns of each bin, and the group's counters after them, to `sums`; clears both. All work-items of the group call it.
+FN void collect_bins(LOCAL uint* bins, LOCAL uint* counters, LOCAL long* sums) {
   barrier_local();
-  for (uint i = local_id(); i < RECORD_COUNTERS; i += GROUP_SIZE) {
-    rows[ALL_ROWS + i] += counters[i];
+  for (uint i = local_id(); i < COUNTERS; i += GROUP_SIZE) {
+    if (i < RECORD_COUNTERS) sums[ALL_BINS + i] += counters[i];
     counters[i] = 0;
   }
 #if LANES > 1 && COLUMNS >= PART
-  // A work-item adds PART columns; neighbouring work-items have the parts of one bin.
+  // A work-item adds PART columns; neighbouring work-items have the parts of one bin. Most bins are empty in most data.
   LOCAL uint4* parts = (LOCAL uint4*)bins;
   for (uint first = 0; first < ALL_BINS * PARTS; first += GROUP_SIZE) {
-    const uint i = first + local_id();
-    long sum = 0;
-    if (i < ALL_BINS * PARTS) {
-      const uint4 a = parts[2 * i];
-      const uint4 b = parts[2 * i + 1];
-      parts[2 * i] = parts[2 * i + 1] = make_uint4(0, 0, 0, 0);
-      sum = (long)(int)a.x + (int)a.y + (int)a.z + (int)a.w + (int)b.x + (int)b.y + (int)b.z + (int)b.w;
+    const uint i = first + local_id(), in_bins = i < ALL_BINS * PARTS;
+    LOCAL uint4* part = parts + 2 * i - i % PARTS;  // and PARTS further: neighbours read what lies side by side
+    uint4 a = make_uint4(0, 0, 0, 0);
+    uint4 b = a;
+    if (in_bins) {
+      a = part[0];
+      b = part[PARTS];
     }
+    if (!ANY_LANE((a.x | a.y | a.z | a.w | b.x | b.y | b.z | b.w) != 0)) continue;
+    if (in_bins) part[0] = part[PARTS] = make_uint4(0, 0, 0, 0);
+    long sum = (long)(int)a.x + (int)a.y + (int)a.z + (int)a.w + (int)b.x + (int)b.y + (int)b.z + (int)b.w;
 #pragma unroll
     for (uint distance = 1; distance < PARTS; distance *= 2) sum += subgroup_shuffle64(sum, (local_id() ^ distance) & (LANES - 1));
-    if (i < ALL_BINS * PARTS && i % PARTS == 0) sums[i / PARTS] = SIGN_IN_BINS ? sum : sums[i / PARTS] + sum;
+    if (in_bins && i % PARTS == 0) sums[i / PARTS] += sum;
   }
 #else
   for (uint bin = local_id(); bin < ALL_BINS; bin += GROUP_SIZE) {
@@ -209,14 +224,47 @@ FN void collect_bins(LOCAL uint* bins, LOCAL uint* counters, LOCAL long* sums, L
       sum += (int)bins[bin * COLUMNS + column];
       bins[bin * COLUMNS + column] = 0;
     }
-    sums[bin] = SIGN_IN_BINS ? sum : sums[bin] + sum;
+    sums[bin] += sum;
   }
 #endif
-#if SIGN_IN_BINS
   barrier_local();
-  for (uint row = local_id(); row < ALL_ROWS; row += GROUP_SIZE) rows[row] += sum_of_bins(sums, (int)row);
+}
+
+#if OWN_BINS
+// What the bins add to a row, in two halves, because the lower bits of such a sum may be moved up by the width of a row.
+FN long row_of_bins(LOCAL const long* sums, int row, const uint product) {
+  const int exponents = product ? PRODUCT_ROW_EXPONENTS : ROW_EXPONENTS, row_bits = product ? PRODUCT_ROW_BITS : SUM_ROW_BITS;
+  const int elements = product ? ELEMENT_PRODUCT_ROWS : ELEMENT_ROWS, pieces = product ? PRODUCT_PIECES : SUM_PIECES;
+  const int past = row - (elements << exponents) / row_bits;
+  long sum = past >= 0 ? sums[pieces * elements + past] : 0;
+#pragma unroll
+  for (int i = 0; i < 2 * pieces; ++i) {
+    const int position = row * row_bits - i / 2 * (product ? PRODUCT_PIECE_BITS : 16) - i % 2 * 32;
+    const int first = (position + (1 << exponents) - 1) >> exponents;  // the first bin of the piece that begins in the row
+#pragma unroll
+    for (int bin = first; bin < first + (row_bits >> exponents); ++bin) {
+      if (bin < 0 || bin >= elements) continue;
+      const long of_bin = sums[i / 2 * elements + bin];
+      sum += (long)((ulong)(i % 2 ? of_bin >> 32 : of_bin & 0xffffffffL) << ((bin << exponents) - position));
+    }
+  }
+  return sum;
+}
 #endif
+
+// Turns the sums of bins into those of rows, and copies the counters after them. Where each row has one bin, both are one array.
+FN void add_bins_to_rows(LOCAL const long* sums, LOCAL long* rows) {
+#if OWN_BINS
+#if SUM
+  for (uint i = local_id(); i < SUM_ROWS; i += GROUP_SIZE) rows[i] = row_of_bins(sums, (int)i, 0);
+#endif
+#if PRODUCTS
+  // by other work-items than those above
+  for (uint i = GROUP_SIZE - 1 - local_id(); i < PRODUCT_ROWS; i += GROUP_SIZE) rows[FIRST_PRODUCT_ROW + i] = row_of_bins(sums + FIRST_PRODUCT_BIN, (int)i, 1);
+#endif
+  for (uint i = local_id(); i < RECORD_COUNTERS; i += GROUP_SIZE) rows[ALL_ROWS + i] = sums[ALL_BINS + i];
   barrier_local();
+#endif
 }
 
 // Digit i of the sum of the rows: each row extends over three digits.

@@ -28,10 +28,11 @@ constexpr std::uint32_t kCounterBytes = 128;           // for what is neither, r
 
 std::uint64_t local_bytes(const KernelShape& shape) {
   const reduction::RecordLayout layout = shape.layout();
-  const std::uint64_t rows = layout.sum_rows + layout.product_rows, bins = rows + layout.more_bins;
-  const std::uint64_t words = rows + layout.added_words() + (layout.more_bins != 0 ? bins : 0);
-  return std::max({bins * 4 * shape.columns, std::uint64_t{kEndBytes} * shape.group_size, std::uint64_t{kRoundBytes}}) + words * 8 +
-         kCounterBytes;
+  const std::uint64_t rows = layout.sum_rows + layout.product_rows;
+  const std::uint64_t words = layout.bins + layout.added_words() + (layout.bins != rows ? rows + RECORD_COUNTERS : 0);
+  return std::max(
+             {std::uint64_t{4} * layout.bins * shape.columns, std::uint64_t{kEndBytes} * shape.group_size, std::uint64_t{kRoundBytes}}) +
+         words * 8 + kCounterBytes;
 }
 
 constexpr std::uint32_t kUnitSize = 2048;                         // work-items of a compute unit, where it cannot be asked

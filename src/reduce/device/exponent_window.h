@@ -76,11 +76,11 @@ FN int sum_exponent(WINDOW w) { return (int)w.a_top - BIAS + 1 + HEADROOM + 1; }
 FN int product_exponent(WINDOW w) { return (int)(w.a_top + (DOT ? w.b_top : w.a_top)) - 2 * BIAS + 2 + HEADROOM + 1; }
 #endif
 #if BITS == 32
-FN float float_of(WORD x) { return as_float(x); }
+FN double double_of(WORD x) { return as_float(x); }
 #elif BITS == 16 && EXPONENT_BITS == 8
-FN float float_of(WORD x) { return as_float(x << 16); }
+FN double double_of(WORD x) { return bfloat16_to_double((ushort)x); }
 #elif BITS == 16
-FN float float_of(WORD x) { return half_to_float((ushort)x); }
+FN double double_of(WORD x) { return half_to_double((ushort)x); }
 #endif
 
 FN WINDOW open_window(uint a_top, uint b_top) {
@@ -207,14 +207,14 @@ FN WINDOW add_to_window(WINDOW w, WORD x, WORD y, const uint narrow) {
   w.product2 = q2;
 #endif
 #else
-  const double a = (double)float_of(x);
+  const double a = double_of(x);
 #if SUM
   const double s = w.sum0 + a;
   if (SUMS > 1 && !narrow) w.sum1 += a - (s - w.sum0);
   w.sum0 = s;
 #endif
 #if PRODUCTS
-  const double b = DOT ? (double)float_of(y) : a;
+  const double b = DOT ? double_of(y) : a;
   const double first = fma(a, b, w.product0);
   if (BITS == 16 && narrow) {
     w.product0 = first;
@@ -230,11 +230,11 @@ FN WINDOW add_to_window(WINDOW w, WORD x, WORD y, const uint narrow) {
   return w;
 }
 
-// Adds a sum that began at 1.5 * 2^exponent, of numbers counted in units of 2^-lowest.
-FN void add_running_sum(LOCAL uint* column, uint row, uint row_bits, double sum, int exponent, int lowest) {
+// Adds a sum that began at 1.5 * 2^exponent.
+FN void add_running_sum(LOCAL uint* column, const uint product, double sum, int exponent) {
   const long value = (long)(as_ulong(sum) - as_ulong(anchor(exponent)));
-  const uint sign = value < 0 ? ~0u : 0;
-  add_number(column, row, row_bits, value < 0 ? 0 - (ulong)value : (ulong)value, (uint)(exponent - 52 + lowest), sign);
+  const uint position = (uint)(exponent - 52 + (product ? 2 * ROW_BIT : ROW_BIT));
+  add_number(column, 0, product, value < 0 ? 0 - (ulong)value : (ulong)value, position, value < 0 ? ~0u : 0);
 }
 
 FN void flush_window(LOCAL uint* column, WINDOW w) {
@@ -242,14 +242,12 @@ FN void flush_window(LOCAL uint* column, WINDOW w) {
 #if SUM
   const double sums[2] = {w.sum0, w.sum1};
 #pragma unroll
-  for (int i = 0; i < SUMS; ++i) add_running_sum(column, 0, SUM_ROW_BITS, sums[i], sum_exponent(w) - i * NEXT_BELOW, ROW_BIT);
+  for (int i = 0; i < SUMS; ++i) add_running_sum(column, 0, sums[i], sum_exponent(w) - i * NEXT_BELOW);
 #endif
 #if PRODUCTS
   const double products[4] = {w.product0, w.product1, w.product2, w.product3};
 #pragma unroll
-  for (int i = 0; i < PRODUCT_SUMS; ++i) {
-    add_running_sum(column, FIRST_PRODUCT_ROW, PRODUCT_ROW_BITS, products[i], product_exponent(w) - i * NEXT_BELOW, 2 * ROW_BIT);
-  }
+  for (int i = 0; i < PRODUCT_SUMS; ++i) add_running_sum(column, 1, products[i], product_exponent(w) - i * NEXT_BELOW);
 #endif
 }
 
@@ -276,9 +274,9 @@ FN void flush_together(LOCAL uint* column, WINDOW w) {
   const uint sign = sum < 0 ? ~0u : 0;
   const ulong magnitude = sum < 0 ? 0 - (ulong)sum : (ulong)sum;
   if (!product) {
-    add_number(column, 0, SUM_ROW_BITS, magnitude, position, sign);
+    add_number(column, 0, 0, magnitude, position, sign);
   } else {
-    add_number(column, FIRST_PRODUCT_ROW, PRODUCT_ROW_BITS, magnitude, position, sign);
+    add_number(column, 0, 1, magnitude, position, sign);
   }
 }
 #else
@@ -286,8 +284,8 @@ FN void flush_together(LOCAL uint* column, WINDOW w) {
 #endif
 
 // Whether a window is to be closed after this many loads since its sums were emptied. A window that misses only infinities and NaNs stays
-// open.
-FN uint misses_many(WINDOW w, uint loads) { return EXPONENT_BITS != 5 && is_open(w) && loads - hits_of(w) > LOADS_A_WINDOW / 8; }
+// open. opaque(): else NVIDIA's OpenCL compiler makes versions of the loop over float16 and leaves the state in memory, which takes 15 times as long.
+FN uint misses_many(WINDOW w, uint loads) { return opaque(EXPONENT_BITS != 5) && is_open(w) && loads - hits_of(w) > LOADS_A_WINDOW / 8; }
 
 // Empties the sums into the bins.
 FN WINDOW empty_window(LOCAL uint* column, WINDOW w) {

@@ -32,7 +32,11 @@
 #endif
 #define MOST_LOADS (BIN_LOADS > BEST_LOADS ? BIN_LOADS : BEST_LOADS)
 #define STORAGE_LOADS (MOST_LOADS > SCRATCH_LOADS ? MOST_LOADS : SCRATCH_LOADS)
-#define ROOM_TILES (ROOM / (STEPS * LOADS * ELEMENTS_PER_LOAD) - 1)  // tiles between collections
+// Tiles between collections, each with elements in bins or ROOM_OF_WINDOWS without.
+#define ROOM_TILES (ROOM / (STEPS * LOADS * ELEMENTS_PER_LOAD) - 1)
+#if FLOATS && ROOM < 2 * STEPS * LOADS * ELEMENTS_PER_LOAD
+#error "the bins have no room for a tile"
+#endif
 #if WINDOWS
 #define FLUSH_STEPS (ELEMENTS_A_WINDOW / (LOADS * ELEMENTS_PER_LOAD))  // after which running sums are full
 #endif
@@ -43,7 +47,7 @@ typedef struct {
 #endif
 #if LIMITED
   LIMITS limits;
-  uint found;  // whether the extremes have changed since the sub-group shared them
+  uint found;  // whether the last step may have changed the extremes
 #endif
   SUMS_STATE sums;
   uint nonzeros;
@@ -60,56 +64,62 @@ FN EXTREMES_STATE search_load(uint4 v, uint index, int count, EXTREMES_STATE sta
 }
 #endif
 
-// Adds a whole load, the first element of which has this index.
-FN STATE accumulate_load(LOCAL uint* column, LOCAL uint* counters, uint4 v, uint4 w, uint index, STATE state) {
-#if LIMITED
-  if (ANY_LANE(lie_outside(bounds_of(&v, 1), state.limits)) && ANY_LANE(have_extreme(&v, 1, state.extremes))) {
-    state.extremes = search_load(v, index, ELEMENTS_PER_LOAD, state.extremes);
-    state.found = 1;
-  }
-#elif EXTREMES
-  state.extremes = search_load(v, index, ELEMENTS_PER_LOAD, state.extremes);
-#endif
-#if NONZEROS && FLOATS && BITS == 16
-  state.nonzeros += nonzeros_of(less_one_of(v));
-#elif NONZEROS && FLOATS && BITS == 32  // few loads have a zero: their least magnitude says so in fewer instructions
-  state.nonzeros += ELEMENTS_PER_LOAD;
-  if (min_magnitude_f32(min_magnitude_f32(as_float(v.x), as_float(v.y)), min_magnitude_f32(as_float(v.z), as_float(v.w))) == 0) {
+#if NONZEROS && FLOATS
+// Few loads have a zero: the least magnitude of wide elements says so in fewer instructions.
+FN uint nonzeros_of_loads(const uint4* v, const int count) {
+#if BITS == 16
+  uint nonzeros = 0;
 #pragma unroll
-    for (int i = 0; i < ELEMENTS_PER_LOAD; ++i) state.nonzeros -= is_zero(element_of(v, i));
-  }
-#elif NONZEROS
+  for (int k = 0; k < count; ++k) nonzeros += nonzeros_of(less_one_of(v[k]));
+#else
+#if BITS == 32
+  float least = as_float(v[0].x);
 #pragma unroll
-  for (int i = 0; i < ELEMENTS_PER_LOAD; ++i) state.nonzeros += !is_zero(element_of(v, i));
+  for (int i = 1; i < count * ELEMENTS_PER_LOAD; ++i) {
+    least = min_magnitude_f32(least, as_float(element_of(v[i / ELEMENTS_PER_LOAD], i % ELEMENTS_PER_LOAD)));
+  }
+#else  // of the upper halves, which may be zero where the element is not
+  uint least = ~0u;
+#pragma unroll
+  for (int k = 0; k < count; ++k) least = min_u32(least, min_u32(v[k].y & 0x7fffffffu, v[k].w & 0x7fffffffu));
 #endif
-#if SUM || PRODUCTS
-  state.sums = add_load(column, counters, v, w, state.sums);
+  uint nonzeros = (uint)(count * ELEMENTS_PER_LOAD);
+  if (least == 0) {
+#pragma unroll
+    for (int i = 0; i < count * ELEMENTS_PER_LOAD; ++i) nonzeros -= is_zero(element_of(v[i / ELEMENTS_PER_LOAD], i % ELEMENTS_PER_LOAD));
+  }
 #endif
-  return state;
+  return nonzeros;
 }
+#endif
 
-#if WINDOWS
-// Adds a step's loads, the first of which is load `first`. In most data few steps have a new extreme or a number outside of the window: the
-// sub-group asks once for all loads, and adds them without a branch.
+// Adds a step's loads, the first of which is load `first`. What is asked of all its elements at once, by a sub-group: whether there may be a new extreme,
+// which few steps have in most data; whether the window holds them all; or, where no window is in use, whether the bins do.
 FN STATE accumulate_step(LOCAL uint* column, LOCAL uint* counters, const uint4* v, const uint4* w, WALK walk, ulong first, STATE state) {
+#if LIMITED
+  const LIMITS bounds = bounds_of(v, LOADS);
+  const uint search = ANY_LANE(lie_outside(bounds, state.limits)) && ANY_LANE(have_extreme(v, LOADS, state.extremes));
+  state.found = search;
+#elif EXTREMES
+  const uint search = 1;
+#endif
+#if EXTREMES
+  if (search) {
+#pragma unroll
+    for (int k = 0; k < LOADS; ++k) {
+      state.extremes = search_load(v[k], (uint)index_of_load(walk, first + k * GROUP_SIZE), ELEMENTS_PER_LOAD, state.extremes);
+    }
+  }
+#endif
+#if WINDOWS
   if (is_in_use(state.sums.window)) {
     CLASSES a = classes_of(v, LOADS);
     const CLASSES b = DOT ? classes_of(w, LOADS) : a;
 #if LIMITED
-    const LIMITS bounds = bounds_of(v, LOADS);
     a.greatest = (int)greatest_magnitude_within(bounds) - 1;
-    const uint searched = ANY_LANE(lie_outside(bounds, state.limits)) && ANY_LANE(have_extreme(v, LOADS, state.extremes));
-#else
-    const uint searched = 0;
 #endif
-    const uint narrow = !searched && holds(state.sums.window, a, b, 1);
-    if (narrow || (!searched && holds(state.sums.window, a, b, 0))) {
-#if EXTREMES && !LIMITED
-#pragma unroll
-      for (int k = 0; k < LOADS; ++k) {
-        state.extremes = search_load(v[k], (uint)index_of_load(walk, first + k * GROUP_SIZE), ELEMENTS_PER_LOAD, state.extremes);
-      }
-#endif
+    const uint narrow = holds(state.sums.window, a, b, 1);
+    if (narrow || holds(state.sums.window, a, b, 0)) {
 #if NONZEROS
       state.nonzeros += a.nonzeros;
 #endif
@@ -126,14 +136,40 @@ FN STATE accumulate_step(LOCAL uint* column, LOCAL uint* counters, const uint4* 
       return state;
     }
   }
+#if EXPONENT_BITS != 5  // of float16 a window holds all finite numbers
+  else {
+#if LIMITED && BITS < 64
+    const uint special = greatest_magnitude_within(bounds) >= INFINITE;
+#else
+    const uint special = any_special_of_loads(v, LOADS) | (DOT ? any_special_of_loads(w, LOADS) : 0);
+#endif
+    if (!ANY_LANE(special)) {
+#if NONZEROS
+      state.nonzeros += nonzeros_of_loads(v, LOADS);
+#endif
+      state.sums.other |= others_of_loads(v, w, LOADS);
+      state.sums.in_bins = 1;
+#pragma unroll
+      for (int k = 0; k < LOADS; ++k) add_finite_load(column, v[k], w[k]);
+      return state;
+    }
+  }
+#endif
+#endif
 #pragma unroll
   for (int k = 0; k < LOADS; ++k) {
-    const uint index = EXTREMES ? (uint)index_of_load(walk, first + k * GROUP_SIZE) : 0;
-    state = accumulate_load(column, counters, v[k], w[k], index, state);
+#if NONZEROS && FLOATS
+    state.nonzeros += nonzeros_of_loads(&v[k], 1);
+#elif NONZEROS
+#pragma unroll
+    for (int i = 0; i < ELEMENTS_PER_LOAD; ++i) state.nonzeros += !is_zero(element_of(v[k], i));
+#endif
+#if SUM || PRODUCTS
+    state.sums = add_load(column, counters, v[k], w[k], state.sums);
+#endif
   }
   return state;
 }
-#endif
 
 // Adds a single element, by the bins.
 FN STATE accumulate_element(LOCAL uint* column, LOCAL uint* counters, WORD x, WORD y, uint index, STATE state) {
@@ -181,21 +217,21 @@ FN MIN_MAX_STATE with_indices(MIN_MAX_STATE found, ARRAY a, WALK walk, ulong cou
 #define FEW_ROUNDS 8  // where each group has fewer tiles than this, none is drawn
 
 // For `count` elements, with extremes fewer than 2^31. `loads` loads of 16 bytes are read; the other elements are read one by one. walk.h has
-// the other arguments. Tiles are taken in the order of memory. Each group has as many of the first ones as any other, without a barrier
+// the other arguments. Tiles are taken in the order of memory; the last ones have one step each, so that all groups are done at the same time. Each group has as many of the first ones as any other, without a barrier
 // between them. Where there are many, half of them are drawn from a counter, so that no group waits for a slower one.
 KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT)
 void statistics(TERM_PARAMETERS, ulong row_length, uint head, ulong row_loads, ulong loads, ulong count, GLOBAL ulong* slots,
                 GLOBAL ulong* merged, GLOBAL uint* schedule, GLOBAL ulong* result, GLOBAL uchar* record, ulong record_offset,
                 int skip_nans) {
   LOCAL_VAR uint4 storage[STORAGE_LOADS];
+  LOCAL_VAR long sums[ALL_BINS + RECORD_COUNTERS];
+#if OWN_BINS
   LOCAL_VAR long rows[ALL_ROWS + RECORD_COUNTERS];
-#if SIGN_IN_BINS
-  LOCAL_VAR long sums[ALL_BINS];
 #else
-  LOCAL long* sums = rows;
+  LOCAL long* rows = sums;
 #endif
   LOCAL_VAR long words[WORDS];
-  LOCAL_VAR uint counters[RECORD_COUNTERS];
+  LOCAL_VAR uint counters[COUNTERS];
   LOCAL_VAR uint drawn[2];
   LOCAL uint* bins = (LOCAL uint*)storage;
   LOCAL uint* column = bins + (local_id() & (COLUMNS - 1));
@@ -214,14 +250,15 @@ void statistics(TERM_PARAMETERS, ulong row_length, uint head, ulong row_loads, u
   walk.head = head;
   walk.cached = CACHED ? (uint)cached_loads(loads) / ARRAYS : 0;
   const uint steps = (uint)(loads / STEP);
-  const uint tiles = (steps + STEPS - 1) / STEPS;
+  const uint wide_tiles = (steps - min_u32(steps, STEPS > 1 ? STEPS * group_count() : 0)) / STEPS;
+  const uint tiles = wide_tiles + steps - wide_tiles * STEPS;
   const uint rounds = max_u32(tiles / group_count(), 1);
   uint own_tiles = rounds < FEW_ROUNDS ? rounds + 1 : rounds / 2;  // of this group, or fewer
   const uint first_drawn = own_tiles * group_count();
 
-  for (uint i = local_id(); i < ALL_BINS * COLUMNS; i += GROUP_SIZE) bins[i] = 0;
-  for (uint i = local_id(); i < ALL_ROWS + RECORD_COUNTERS; i += GROUP_SIZE) rows[i] = 0;
-  for (uint i = local_id(); i < RECORD_COUNTERS; i += GROUP_SIZE) counters[i] = 0;
+  for (uint i = local_id(); i < BIN_LOADS; i += GROUP_SIZE) storage[i] = make_uint4(0, 0, 0, 0);
+  for (uint i = local_id(); i < ALL_BINS + RECORD_COUNTERS; i += GROUP_SIZE) sums[i] = 0;
+  for (uint i = local_id(); i < COUNTERS; i += GROUP_SIZE) counters[i] = 0;
   grid_dependency_wait();
   barrier_local();
 
@@ -248,16 +285,16 @@ void statistics(TERM_PARAMETERS, ulong row_length, uint head, ulong row_loads, u
   }
 #endif
   for (;;) {
-    uint room = ROOM_TILES;
-    while (room > 0 && tile < tiles) {
-      const uint taken = min_u32(own_tiles, room), end = tile + (taken > 0 ? taken : 1) * group_count();
-      own_tiles -= taken;
-      room -= taken > 0 ? taken : 1;
+    uint room = ROOM_TILES * ROOM_OF_WINDOWS;
+    while (room >= ROOM_OF_WINDOWS && tile < tiles) {
+      const uint own = min_u32(own_tiles, room / ROOM_OF_WINDOWS), taken = max_u32(own, 1), end = tile + taken * group_count();
+      own_tiles -= own;
       // Stored behind the tiles, so that no work-item waits for the counter.
       uint next_tile = own_tiles > 0 ? end : tiles;
       if (own_tiles == 0 && first_drawn < tiles && local_id() == 0) next_tile = atomic_add_global32(&schedule[TILES], 1) + first_drawn;
       for (; tile < end; tile += group_count()) {
-        for (uint step = tile * STEPS; step < (tile + 1) * STEPS && step < steps; ++step) {
+        const uint first_step = min_u32(tile, wide_tiles) * (STEPS - 1) + tile;
+        for (uint step = first_step; step < first_step + (tile < wide_tiles ? STEPS : 1) && step < steps; ++step) {
           const ulong first = (ulong)step * STEP + local_id();
           uint4 v[LOADS];
           uint4 w[LOADS];
@@ -269,17 +306,13 @@ void statistics(TERM_PARAMETERS, ulong row_length, uint head, ulong row_loads, u
 #if WINDOWS
           if (!begun) state.sums.window = guess_window(v, w);
           begun = 1;
-          state = accumulate_step(column, counters, v, w, walk, first, state);
-#else
-#pragma unroll
-          for (int k = 0; k < LOADS; ++k) {
-            const uint index = EXTREMES ? (uint)index_of_load(walk, first + k * GROUP_SIZE) : 0;
-            state = accumulate_load(column, counters, v[k], w[k], index, state);
-          }
 #endif
+          state = accumulate_step(column, counters, v, w, walk, first, state);
 #if LIMITED
-          if (RARELY(state.found)) state.limits = share_extremes(&state.extremes);
-          state.found = 0;
+          if (RARELY(state.found)) {
+            state.extremes = share_extremes(state.extremes);
+            state.limits = limits_of(state.extremes);
+          }
 #endif
 #if WINDOWS
           ++filled;
@@ -292,15 +325,20 @@ void statistics(TERM_PARAMETERS, ulong row_length, uint head, ulong row_loads, u
         }
       }
       if (local_id() == 0) drawn[turn] = next_tile;
+#if WINDOWS
+      if (state.sums.in_bins) counters[IN_BINS + turn] = 1;
+      state.sums.in_bins = 0;
+#endif
       barrier_local();
       tile = drawn[turn];
+      room -= WINDOWS && !counters[IN_BINS + turn] ? taken : taken * ROOM_OF_WINDOWS;
       turn ^= 1;
     }
-    if (tile >= tiles && room >= ROOM_TILES / 2) break;  // the bins have room for the rest
+    if (tile >= tiles && room >= ROOM_TILES * ROOM_OF_WINDOWS / 2) break;  // the bins have room for the rest
 #if !FLOATS
     state.sums = flush_integers(column, state.sums);
 #endif
-    collect_bins(bins, counters, sums, rows);
+    collect_bins(bins, counters, sums);
     if (tile >= tiles) break;
   }
   launch_dependents();
@@ -327,8 +365,9 @@ void statistics(TERM_PARAMETERS, ulong row_length, uint head, ulong row_loads, u
       if (state.sums.other != 0) atomic_add_local32(&counters[COUNTER_OTHERS], 1);
       if (NONZEROS) atomic_add_local32(&counters[COUNTER_NONZEROS], state.nonzeros);
     }
-    collect_bins(bins, counters, sums, rows);
+    collect_bins(bins, counters, sums);
   } while (rest != 0);
+  add_bins_to_rows(sums, rows);
 
   const uint alone = group_count() == 1;
 #if POLLED  // the last group gathers, and adds what it has itself

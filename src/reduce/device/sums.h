@@ -9,6 +9,7 @@ typedef struct {
 #endif
 #if WINDOWS
   WINDOW window;
+  uint in_bins;  // whether elements were added to bins
 #endif
 } SUMS_STATE;
 
@@ -20,6 +21,7 @@ FN SUMS_STATE empty_sums(void) {
 #endif
 #if WINDOWS
   state.window = open_window(CLOSED, CLOSED);
+  state.in_bins = 0;
 #endif
   return state;
 }
@@ -138,6 +140,12 @@ FN uint any_special_of(uint4 v) {
   return is_special(element_of(v, 0)) | is_special(element_of(v, 1));
 #endif
 }
+FN uint any_special_of_loads(const uint4* v, const int count) {
+  uint any = 0;
+#pragma unroll
+  for (int k = 0; k < count; ++k) any |= any_special_of(v[k]);
+  return any;
+}
 // Not 0 if any element is not -0.0.
 FN uint others_of(uint4 v) {
 #if BITS == 64
@@ -166,16 +174,22 @@ FN uint others_of_loads(const uint4* v, const uint4* w, const int count) {
 }
 #endif
 
+#if FLOATS
+FN void add_finite_load(LOCAL uint* column, uint4 v, uint4 w) {
+#pragma unroll
+  for (int i = 0; i < ELEMENTS_PER_LOAD; ++i) {
+    const DIGITS a = digits_of(element_of(v, i));
+    if (SUM) add_to_sum(column, a);
+    if (PRODUCTS) add_to_products(column, a, DOT ? digits_of(element_of(w, i)) : a);
+  }
+}
+#endif
+
 FN SUMS_STATE add_load_to_bins(LOCAL uint* column, LOCAL uint* counters, uint4 v, uint4 w, SUMS_STATE state) {
 #if FLOATS
   const uint special = any_special_of(v) | (DOT ? any_special_of(w) : 0);
   if (!special) {
-#pragma unroll
-    for (int i = 0; i < ELEMENTS_PER_LOAD; ++i) {
-      const DIGITS a = digits_of(element_of(v, i));
-      if (SUM) add_to_sum(column, a);
-      if (PRODUCTS) add_to_products(column, a, DOT ? digits_of(element_of(w, i)) : a);
-    }
+    add_finite_load(column, v, w);
     state.other |= others_of_loads(&v, &w, 1);
     return state;
   }
@@ -215,6 +229,7 @@ FN SUMS_STATE add_load(LOCAL uint* column, LOCAL uint* counters, uint4 v, uint4 
     }
     state.window = note_missed(state.window, a, b);
   }
+  state.in_bins = 1;
   return add_load_to_bins(column, counters, v, w, state);
 }
 #elif !PACKED
@@ -231,7 +246,7 @@ FN SUMS_STATE flush_integers(LOCAL uint* column, SUMS_STATE state) {
   for (uint i = 0; i < 6; ++i) {
     const uint sign = words[i] < 0 ? ~0u : 0;
     const ulong magnitude = words[i] < 0 ? 0 - (ulong)words[i] : (ulong)words[i];
-    if (i < 2 ? SUM : PRODUCTS) add_number(column, i < 2 ? 2 * i : FIRST_PRODUCT_ROW + 2 * (i - 2), 16, magnitude, 0, sign);
+    if (i < 2 ? SUM : PRODUCTS) add_number(column, i < 2 ? 2 * i : 2 * (i - 2), i >= 2, magnitude, 0, sign);
   }
   return empty_sums();
 }

@@ -28,15 +28,18 @@ FN uint limit_of(KEY key) {
 
 // Gives all lanes of a sub-group the extremes of all, after which their limits are the same. Where extremes are wanted, elements are read in the
 // order of their indices (walk.cpp): one that equals the extreme of another lane is not the first. Only the lane that found an extreme has its index.
-FN LIMITS share_extremes(EXTREMES_STATE* state) {
-  const KEY max_key = subgroup_max_key(state->max.key), min_key = subgroup_max_key(state->min.key);
-  if (state->max.key != max_key) state->max.index = NO_INDEX;
-  if (state->min.key != min_key) state->min.index = NO_INDEX;
-  state->max.key = max_key;
-  state->min.key = min_key;
+FN EXTREMES_STATE share_extremes(EXTREMES_STATE state) {
+  const KEY max_key = subgroup_max_key(state.max.key), min_key = subgroup_max_key(state.min.key);
+  if (state.max.key != max_key) state.max.index = NO_INDEX;
+  if (state.min.key != min_key) state.min.index = NO_INDEX;
+  state.max.key = max_key;
+  state.min.key = min_key;
+  return state;
+}
+FN LIMITS limits_of(EXTREMES_STATE shared) {
   LIMITS limits;
-  limits.top = max_key == KEY_MIN ? NO_LIMIT : limit_of(max_key);
-  limits.bottom = min_key == KEY_MIN ? NO_LIMIT : limit_of(reversed(min_key));
+  limits.top = shared.max.key == KEY_MIN ? NO_LIMIT : limit_of(shared.max.key);
+  limits.bottom = shared.min.key == KEY_MIN ? NO_LIMIT : limit_of(reversed(shared.min.key));
   return limits;
 }
 

@@ -97,8 +97,8 @@ FN void add_in_bins(LOCAL uint4* memory, LOCAL long* sums, LOCAL long* rows, LOC
   LOCAL uint* bins = (LOCAL uint*)memory;
   LOCAL uint* column = bins + (local_id() & (COLUMNS - 1));
   for (uint i = local_id(); i < BIN_LOADS; i += GROUP_SIZE) memory[i] = make_uint4(0, 0, 0, 0);
-  for (uint i = local_id(); i < ALL_ROWS + RECORD_COUNTERS; i += GROUP_SIZE) rows[i] = 0;
-  for (uint i = local_id(); i < RECORD_COUNTERS; i += GROUP_SIZE) counters[i] = 0;
+  for (uint i = local_id(); i < ALL_BINS + RECORD_COUNTERS; i += GROUP_SIZE) sums[i] = 0;
+  for (uint i = local_id(); i < COUNTERS; i += GROUP_SIZE) counters[i] = 0;
   barrier_local();
   SUMS_STATE state = empty_sums();
   uint filled = 0;  // tiles in the running sums
@@ -108,7 +108,7 @@ FN void add_in_bins(LOCAL uint4* memory, LOCAL long* sums, LOCAL long* rows, LOC
 #endif
   for (ulong first = (ulong)group_id() * TILE; first < count; first += (ulong)group_count() * TILE) {
     if (added + REALS > ROOM) {
-      collect_bins(bins, counters, sums, rows);
+      collect_bins(bins, counters, sums);
       added = 0;
     }
     uint4 x[LOADS], y[LOADS];
@@ -134,7 +134,8 @@ FN void add_in_bins(LOCAL uint4* memory, LOCAL long* sums, LOCAL long* rows, LOC
   most = subgroup_max_u32(most);
   if ((local_id() & (SUBGROUP - 1)) == 0) atomic_max_global32(greatest, most);
 #endif
-  collect_bins(bins, counters, sums, rows);
+  collect_bins(bins, counters, sums);
+  add_bins_to_rows(sums, rows);
 }
 
 // `slots` are zero before and after each launch, except the state. The first element of `a` lies at byte `a_offset`, the others `a_stride` bytes
@@ -148,14 +149,14 @@ KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT)
 void small_sum(TERM_PARAMETERS, ulong count, GLOBAL ulong* slots, GLOBAL long* result, GLOBAL uchar* record, ulong record_offset, int skip_nans) {
   LOCAL_VAR uint4 memory[STORAGE / 4];
   LOCAL_VAR uint4 bins[BIN_LOADS > SCRATCH_LOADS ? BIN_LOADS : SCRATCH_LOADS];
+  LOCAL_VAR long sums[ALL_BINS + RECORD_COUNTERS];
+#if OWN_BINS
   LOCAL_VAR long rows[ALL_ROWS + RECORD_COUNTERS];
-#if SIGN_IN_BINS
-  LOCAL_VAR long sums[ALL_BINS];
 #else
-  LOCAL long* sums = rows;
+  LOCAL long* rows = sums;
 #endif
   LOCAL_VAR long words[WORDS];
-  LOCAL_VAR uint counters[RECORD_COUNTERS];
+  LOCAL_VAR uint counters[COUNTERS];
 
   grid_dependency_wait();
 

@@ -40,8 +40,8 @@ std::uint64_t words_of(DType type, Terms terms) {
 std::uint64_t local_bytes(DType type, Terms terms) {
   if (is_integer(type)) return 4096;
   const RecordLayout layout = layout_of(type, terms);
-  const std::uint64_t rows = layout.sum_rows + layout.product_rows, bins = rows + layout.more_bins;
-  return (std::uint64_t{4} << kColumnBits) * bins + 8 * (rows + bins + layout.added_words()) + 2048;
+  const std::uint64_t rows = layout.sum_rows + layout.product_rows;
+  return (std::uint64_t{4} << kColumnBits) * layout.bins + 8 * (rows + layout.bins + layout.added_words()) + 2048;
 }
 
 bool can_run(const DeviceInfo& info, DType type, Terms terms) {
