@@ -217,8 +217,9 @@ FN MIN_MAX_STATE with_indices(MIN_MAX_STATE found, ARRAY a, WALK walk, ulong cou
 #define FEW_ROUNDS 8  // where each group has fewer tiles than this, none is drawn
 
 // For `count` elements, with extremes fewer than 2^31. `loads` loads of 16 bytes are read; the other elements are read one by one. walk.h has
-// the other arguments. Tiles are taken in the order of memory; the last ones have one step each, so that all groups are done at the same time. Each group has as many of the first ones as any other, without a barrier
-// between them. Where there are many, half of them are drawn from a counter, so that no group waits for a slower one.
+// the other arguments. Tiles are taken in the order of memory; the last ones have one step each, so that groups are done at about the same time.
+// Each group has as many of the first ones as any other, without a barrier between them. Where there are many, half of them are drawn from a
+// counter, so that no group waits for a slower one.
 KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT)
 void statistics(TERM_PARAMETERS, ulong row_length, uint head, ulong row_loads, ulong loads, ulong count, GLOBAL ulong* slots,
                 GLOBAL ulong* merged, GLOBAL uint* schedule, GLOBAL ulong* result, GLOBAL uchar* record, ulong record_offset,
