@@ -75,11 +75,11 @@ class CompilingDevice final : public Device {
 
  private:
   // The limit for an entry's spilled registers: a few. The exact sums spill more where digits are too far apart for a sub-group and one
-  // work-item rounds them, once at a kernel's end; as a separate function that cost every sum 0.2 µs on an H100, called or not; most for
-  // sm_75, in the bins of small products. Sums by index of doubles with squares, and one kind of prefixes, spill some for sm_121.
+  // work-item rounds them, once at a kernel's end; as a separate function that cost every sum 0.2 µs on an H100, called or not. Sums by
+  // index of doubles with squares, and one kind of prefixes, spill some for sm_121.
   static int most_spilled(const std::string& name) {
     static const std::set<std::string> none{"pairs_blocks", "pairs_combine", "pairs_exact", "barriers", "neighbour_sums"};
-    return name == "statistics" || name == "small_sum"          ? 288
+    return name == "statistics" || name == "small_sum"          ? 256
            : name == "sums_by_index" || name == "scan_prefixes" ? 128
            : none.count(name) != 0                              ? 0
                                                                 : 64;

@@ -132,8 +132,9 @@ FN ulong number_of(DIGITS a) {
 }
 FN void add_to_products(LOCAL uint* column, DIGITS a, DIGITS b) {
   const uint step = DOT ? 2 : 1;
-  LOCAL uint* bin = bin_of_row(column, a.row);
-  bin = (DOT ? bin_of_row(bin, b.row) : bin) + FIRST_PRODUCT_BIN * COLUMNS;
+  // Shifted before they are added, which needs fewer registers.
+  LOCAL uint* bin = DOT ? column + ((a.row >> ROW_SHIFT) + (b.row >> ROW_SHIFT)) * COLUMNS : bin_of_row(column, a.row);
+  bin += FIRST_PRODUCT_BIN * COLUMNS;
   const ulong x = number_of(a);
 #if DOT
   const ulong y = number_of(b);

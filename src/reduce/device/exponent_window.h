@@ -284,7 +284,7 @@ FN void flush_together(LOCAL uint* column, WINDOW w) {
 #endif
 
 // Whether a window is to be closed after this many loads since its sums were emptied. A window that misses only infinities and NaNs stays
-// open. opaque(): else NVIDIA's OpenCL compiler makes versions of the loop over float16 and leaves the state in memory, which takes 15 times as long.
+// open. opaque(): else NVIDIA's OpenCL compiler makes versions of the loop over float16 and leaves the work-item's state in memory: ten times slower.
 FN uint misses_many(WINDOW w, uint loads) { return opaque(EXPONENT_BITS != 5) && is_open(w) && loads - hits_of(w) > LOADS_A_WINDOW / 8; }
 
 // Empties the sums into the bins.

@@ -251,6 +251,7 @@ void statistics(TERM_PARAMETERS, ulong row_length, uint head, ulong row_loads, u
   walk.head = head;
   walk.cached = CACHED ? (uint)cached_loads(loads) / ARRAYS : 0;
   const uint steps = (uint)(loads / STEP);
+  // Of STEPS steps each, but for the last STEPS steps of each group, which are tiles of their own.
   const uint wide_tiles = (steps - min_u32(steps, STEPS > 1 ? STEPS * group_count() : 0)) / STEPS;
   const uint tiles = wide_tiles + steps - wide_tiles * STEPS;
   const uint rounds = max_u32(tiles / group_count(), 1);
