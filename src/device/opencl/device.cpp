@@ -6,12 +6,12 @@
 #include "device/opencl/build_log.hpp"
 #include "device/opencl/opencl.hpp"
 #include "device/opencl/query.hpp"
+#include "device/opencl/resident_groups.hpp"
 #include "device/opencl/staging.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <exception>
 #include <map>
 #include <memory>
@@ -70,36 +70,6 @@ class Abandoned {
   std::mutex mutex_;
   std::multimap<std::string, ProgramPtr> programs_;
 };
-
-// The value of a macro among the host's defines, which precede all else in a program; 0 where there is none.
-std::uint32_t define_of(std::string_view source, std::string_view name) {
-  const std::string line = fmt::format("\n#define {} ", name);
-  const std::size_t at = source.substr(0, source.find("\n#line", 1)).find(line);
-  std::uint32_t value = 0;
-  if (at != std::string_view::npos) std::from_chars(source.data() + at + line.size(), source.data() + source.size(), value);
-  return value;
-}
-
-// How many groups of a program's kernels are to be resident on a compute unit, if that bounds registers: FIXED_GROUP says so to CUDA's
-// compiler; OpenCL C has no word for it.
-std::uint32_t resident_groups_of(std::string_view source) {
-  constexpr std::uint32_t kUnitSize = 2048;
-  const std::uint32_t size = std::max(define_of(source, "GROUP_SIZE"), define_of(source, "GROUP"));
-  return size == 0 ? 0 : std::min(define_of(source, "RESIDENT"), kUnitSize / size);
-}
-
-// PTX in which each kernel of a fixed group size has the directive that bounds registers so that so many groups are resident.
-std::string with_resident_groups(std::string_view ptx, std::uint32_t groups) {
-  constexpr std::string_view kSize = "\n.reqntid ";
-  std::string result;
-  for (std::size_t at = 0;;) {
-    const std::size_t size = ptx.find(kSize, at), end = size == std::string_view::npos ? size : ptx.find('\n', size + 1);
-    result.append(ptx.substr(at, end - at));
-    if (end == std::string_view::npos) return result;
-    result.append(fmt::format("\n.minnctapersm {}", groups));
-    at = end;
-  }
-}
 
 class OpenClDevice final : public Device {
  public:
@@ -177,12 +147,11 @@ class OpenClDevice final : public Device {
     cl_uint bits = 0;
     check(api().clGetDeviceInfo(id_, CL_DEVICE_MEM_BASE_ADDR_ALIGN, sizeof bits, &bits, nullptr), "ask about the device", context());
     if (const std::uint64_t aligned = std::max(bits / 8, 1u); offset % aligned != 0) {
-      throw Error(
-          ErrorKind::usage,
-          fmt::format("an array at byte {} of its buffer cannot be an argument: this device takes multiples of {}; give the buffer, "
-                      "and the offset as an argument of its own",
-                      offset, aligned),
-          context());
+      throw Error(ErrorKind::usage,
+                  fmt::format("an array at byte {} of its buffer cannot be an argument: this device takes multiples of {}; give the buffer, "
+                              "and the offset as an argument of its own",
+                              offset, aligned),
+                  context());
     }
     cl_int code = CL_SUCCESS;
     const cl_mem created = api().clCreateSubBuffer(buffer, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region, &code);
@@ -302,8 +271,7 @@ class OpenClDevice final : public Device {
     }
     const cl_uint axes = global[2] > 1 ? 3 : global[1] > 1 ? 2 : 1;
     const InDriver call("clEnqueueNDRangeKernel", label_);  // PoCL compiles in it
-    const cl_int code =
-        api().clEnqueueNDRangeKernel(queue_.get(), loaded.kernel, axes, nullptr, global.data(), local.data(), 0, nullptr, nullptr);
+    const cl_int code = api().clEnqueueNDRangeKernel(queue_.get(), loaded.kernel, axes, nullptr, global.data(), local.data(), 0, nullptr, nullptr);
     if (code != CL_SUCCESS) check(code, "launch the kernel", context(kernel.name, grid));
   }
 
