@@ -44,7 +44,7 @@ FN void load_one(REAL* to, LOCAL const VECTOR* tile, uint j) {
 #if F == F_GAUSSIAN && REAL_BYTES == 4
 // 2^t for t <= 0; below the normal numbers 0. A compute unit's special-function units do 16 of these per cycle, its other units 128
 // multiply-adds: with some of the 2^t as polynomials, both are busy.
-#if defined(__CUDACC__) || SAMESUM_PTX
+#if SAMESUM_PTX
 FN float exp2_special(float t) {
   float result;
   asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(t));

@@ -71,7 +71,7 @@ ShippedKernel parse(const std::string& text) {
     if (directive == "#line" && value != "\"defines\"") kernel.files.push_back(value.substr(1, value.size() - 2));
     if (directive == "#ifndef" && kernel.files.empty()) std::getline(lines, line), std::getline(lines, line);  // CUDA always has it
   }
-  kernel.files.erase(kernel.files.begin());  // the prelude
+  kernel.files.erase(kernel.files.begin(), kernel.files.begin() + 2);  // the prelude: cuda.h, ptx.h
   return kernel;
 }
 

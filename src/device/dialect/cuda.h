@@ -5,6 +5,8 @@ typedef unsigned int uint;
 typedef unsigned long ulong;  // 64 bits, as long is, wherever NVRTC runs on Linux: asserted below
 static_assert(sizeof(long) == 8, "the dialect's long has 64 bits");
 
+#define SAMESUM_PTX __CUDA_ARCH__  // ptx.h follows
+
 #define KERNEL extern "C" __global__
 #define FN [[maybe_unused]] static __device__ __forceinline__
 #define SELDOM [[maybe_unused]] static __device__ __noinline__  // a function that is called seldom: its registers are not reserved elsewhere
@@ -153,21 +155,6 @@ FN float half_to_float(ushort bits) {
   asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(bits));
   return value;
 }
-FN double half_to_double(ushort bits) {
-  double value;
-  asm("cvt.f64.f16 %0, %1;" : "=d"(value) : "h"(bits));
-  return value;
-}
-// The same of a bfloat16.
-FN double bfloat16_to_double(ushort bits) {
-#if __CUDA_ARCH__ >= 900
-  double value;
-  asm("cvt.f64.bf16 %0, %1;" : "=d"(value) : "h"(bits));
-  return value;
-#else
-  return __uint_as_float((uint)bits << 16);
-#endif
-}
 FN ushort float_to_half(float x) {
   ushort bits;
   asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(x));
@@ -246,12 +233,6 @@ SAMESUM_HALVES(min2_nan_bf16, "min.NaN.bf16x2")
 #endif
 FN uint max_u32(uint a, uint b) { return max(a, b); }
 // Of the two halves of words, each for itself.
-// All ones in each half whose highest bit is set.
-FN uint signs2_s16(uint x) {
-  uint signs;
-  asm("prmt.b32 %0, %1, 0, 0xbb99;" : "=r"(signs) : "r"(x));  // __byte_perm() does not repeat signs
-  return signs;
-}
 FN uint max2_u16(uint a, uint b) { return __vmaxu2(a, b); }
 FN uint min2_u16(uint a, uint b) { return __vminu2(a, b); }
 FN uint min2_s16(uint a, uint b) { return __vmins2(a, b); }
@@ -301,8 +282,3 @@ SUBGROUP_REDUCE(int, subgroup_add_s32, value + other)
 SUBGROUP_REDUCE(uint, subgroup_add_u32, value + other)
 #undef SUBGROUP_REDUCE
 #endif
-// The sum of 64-bit numbers, which must be less than 2^57.
-FN long subgroup_add_s64(long value) {
-  const long low = subgroup_add_s32((int)value & 0x3ffffff), high = subgroup_add_s32((int)(value >> 26));
-  return low + (long)((ulong)high << 26);
-}

@@ -1,9 +1,11 @@
-// What NVIDIA's OpenCL compiler takes beyond OpenCL C: PTX, by which the dialect has the instructions that it has with cuda.h. SAMESUM_PTX is the
-// compute capability times 100, as __CUDA_ARCH__; other compilers, and devices of which a mask takes the fence away, do without (opencl.h).
-// Of cuda.h's words NAN_EXTREMES is missing: with limits.h this compiler keeps the state of a work-item in memory, which is slower than to search each load.
+// PTX, which the compilers of NVIDIA take: the words of the dialect that are the same with it in CUDA C++ and in OpenCL C, and those by which OpenCL C
+// has the instructions that cuda.h has. SAMESUM_PTX is the compute capability times 100, as __CUDA_ARCH__. Other compilers, and OpenCL devices of which
+// a mask takes the fence away, do without (opencl.h). OpenCL C has no max_nan_f32() and the like (NAN_EXTREMES) here: with limits.h, which needs them,
+// its compiler keeps the state of a work-item in memory, and that is slower than to search each load.
 // PTX ISA, https://docs.nvidia.com/cuda/parallel-thread-execution/
 #if SAMESUM_PTX
 
+#if !defined(__CUDACC__)
 FN void fence_device(void) { asm volatile("fence.acq_rel.gpu;" ::: "memory"); }
 FN uint atomic_add_ordered_global32(GLOBAL uint* p, uint v) {
   uint old;
@@ -32,23 +34,6 @@ FN uint4 load_streaming(GLOBAL const uint4* p) {
   return (uint4)(x, y, z, w);
 }
 
-#if SAMESUM_FP64
-FN double half_to_double(ushort bits) {
-  double value;
-  asm("cvt.f64.f16 %0, %1;" : "=d"(value) : "h"(bits));
-  return value;
-}
-FN double bfloat16_to_double(ushort bits) {
-#if SAMESUM_PTX >= 900
-  double value;
-  asm("cvt.f64.bf16 %0, %1;" : "=d"(value) : "h"(bits));
-  return value;
-#else
-  return as_float((uint)bits << 16);
-#endif
-}
-#endif
-
 // An instruction of two words.
 #if SAMESUM_PTX >= 900
 #define SAMESUM_INSTRUCTION(name, instruction)                  \
@@ -62,11 +47,6 @@ SAMESUM_INSTRUCTION(min2_u16, "min.u16x2")
 SAMESUM_INSTRUCTION(min2_s16, "min.s16x2")
 #undef SAMESUM_INSTRUCTION
 #endif
-FN uint signs2_s16(uint x) {
-  uint signs;
-  asm("prmt.b32 %0, %1, 0, 0xbb99;" : "=r"(signs) : "r"(x));
-  return signs;
-}
 FN uint dot4_u8(uint a, uint b, uint c) {
   uint d;
   asm("dp4a.u32.u32 %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(b), "r"(c));
@@ -117,10 +97,35 @@ SAMESUM_REDUCTION(uint, subgroup_max_u32, "max.u32", max(value, other))
 SAMESUM_REDUCTION(int, subgroup_max_s32, "max.s32", max(value, other))
 SAMESUM_REDUCTION(int, subgroup_add_s32, "add.s32", value + other)
 #undef SAMESUM_REDUCTION
+#endif
+
+// The same in both languages.
+FN uint signs2_s16(uint x) {
+  uint signs;
+  asm("prmt.b32 %0, %1, 0, 0xbb99;" : "=r"(signs) : "r"(x));  // CUDA's __byte_perm() does not repeat signs
+  return signs;
+}
 // The sum of 64-bit numbers, which must be less than 2^57.
 FN long subgroup_add_s64(long value) {
   const long low = subgroup_add_s32((int)value & 0x3ffffff), high = subgroup_add_s32((int)(value >> 26));
   return low + (long)((ulong)high << 26);
 }
+#if SAMESUM_FP64
+// The float16, and the bfloat16, with these bits.
+FN double half_to_double(ushort bits) {
+  double value;
+  asm("cvt.f64.f16 %0, %1;" : "=d"(value) : "h"(bits));
+  return value;
+}
+FN double bfloat16_to_double(ushort bits) {
+#if SAMESUM_PTX >= 900
+  double value;
+  asm("cvt.f64.bf16 %0, %1;" : "=d"(value) : "h"(bits));
+  return value;
+#else
+  return as_float((uint)bits << 16);
+#endif
+}
+#endif
 
 #endif

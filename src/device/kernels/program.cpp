@@ -110,7 +110,7 @@ std::string assemble(Language language, const Source& source) {
     for (const auto& [capability, name] : kCapabilityDefines) text += fmt::format("#ifndef {0}\n#define {0} 1\n#endif\n", name);
   }
   append_file(text, language == Language::cuda ? "device/dialect/cuda.h" : "device/dialect/opencl.h");
-  if (language == Language::opencl_c) append_file(text, "device/dialect/ptx.h");
+  append_file(text, "device/dialect/ptx.h");
   for (const std::string_view file : source.files) append_file(text, file);
   if (!source.text.empty()) text.append("#line 1 \"kernel\"\n").append(source.text).append("\n");
   for (const std::string_view file : source.after) append_file(text, file);
