@@ -94,7 +94,7 @@ class OpenclPage(unittest.TestCase):
         words = [word for row in table("Words of kernels") for code in quoted(row[3]) for word in re.findall(r"^[\w]+", code)]
         self.assertGreater(len(words), 30)
         for prelude in ("opencl.h", "cuda.h"):
-            text = read(SOURCE / "src/device/dialect" / prelude)
+            text = "".join(read(SOURCE / "src/device/dialect" / part) for part in (prelude, "ptx.h"))  # ptx.h follows either
             for word in words:
                 with self.subTest(prelude=prelude, word=word):
                     if word not in ("ulong", "as_uint") or prelude == "cuda.h":  # words of OpenCL C itself

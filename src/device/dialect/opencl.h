@@ -7,6 +7,11 @@
 #if SAMESUM_INT64_ATOMICS
 #pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
 #endif
+#if defined(__clang__) && defined(__x86_64__)
+// PoCL prints a warning of each call with a vector that is wider than the processor's registers. Caller and callee are compiled for the same
+// processor here, so nothing is wrong.
+#pragma clang diagnostic ignored "-Wpsabi"
+#endif
 #if !SAMESUM_DEVICE_FENCE
 #undef SAMESUM_PTX
 #endif
