@@ -3,6 +3,7 @@
 
 #include "device/cuda/nvrtc.hpp"
 #include "device/device.hpp"
+#include "device/kernels/hash.hpp"
 #include "device/kernels/program.hpp"
 
 #include <samesum/error.hpp>
@@ -12,6 +13,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <iostream>
+#include <map>
 #include <memory>
 #include <optional>
 #include <regex>
@@ -41,17 +43,11 @@ class CompilingDevice final : public Device {
 
   Language language() const override { return Language::cuda; }
   std::string compiler_identity() const override { return nvrtc_.identity() + arch_; }
+  /// A source that has several entries, or that several patterns share, is compiled once.
   Binary compile(const std::string& source) override {
-    static const std::regex marker("#line 1 \"([^\"]+\\.cl)\"");
-    for (std::sregex_iterator file(source.begin(), source.end(), marker), end; file != end; ++file) files_.insert((*file)[1]);
-    try {
-      Binary binary = nvrtc_.compile(source, arch_);
-      report(binary.log);
-      return binary;
-    } catch (const Error& error) {
-      ADD_FAILURE() << error.what();
-      throw;
-    }
+    const auto [place, is_new] = compiled_.try_emplace(hash_of({source}));
+    if (is_new) place->second = compile_anew(source);
+    return place->second;
   }
   Kernel load(const Binary& binary, const std::string& name) override {
     EXPECT_NE(binary.bytes.find(".text." + name), std::string::npos) << "no entry " << name;
@@ -74,6 +70,19 @@ class CompilingDevice final : public Device {
   }
 
  private:
+  Binary compile_anew(const std::string& source) {
+    static const std::regex marker("#line 1 \"([^\"]+\\.cl)\"");
+    for (std::sregex_iterator file(source.begin(), source.end(), marker), end; file != end; ++file) files_.insert((*file)[1]);
+    try {
+      Binary binary = nvrtc_.compile(source, arch_);
+      report(binary.log);
+      return binary;
+    } catch (const Error& error) {
+      ADD_FAILURE() << error.what();
+      throw;
+    }
+  }
+
   // The limit for an entry's spilled registers: a few. The exact sums spill more where digits are too far apart for a sub-group and one
   // work-item rounds them, once at a kernel's end; as a separate function that cost every sum 0.2 µs on an H100, called or not. Sums by
   // index of doubles with squares, and one kind of prefixes, spill some for sm_121.
@@ -110,6 +119,7 @@ class CompilingDevice final : public Device {
   const cuda::Nvrtc& nvrtc_;
   std::string arch_;
   std::set<std::string> files_;
+  std::map<std::string, Binary> compiled_;  // by the hash of the source
 };
 
 /// Tests that need NVRTC, and are skipped without.
