@@ -40,27 +40,38 @@ double quantile(std::vector<double> values, double q) {
 
 // --- reading
 
-using Vector = std::uint64_t __attribute__((vector_size(64), aligned(64)));
+#if defined(__AVX512F__)
+constexpr std::size_t kVectorBytes = 64;
+#elif defined(__AVX__)
+constexpr std::size_t kVectorBytes = 32;
+#else
+constexpr std::size_t kVectorBytes = 16;
+#endif
+using Vector = std::uint64_t __attribute__((vector_size(kVectorBytes), aligned(kVectorBytes)));  // one register
+constexpr std::uint64_t kLineBytes = 64;
 constexpr std::uint64_t kChunk = std::uint64_t{1} << 20;  // a thread's turn
 
 template <std::size_t kPlaces>
 std::uint64_t read_in_places(const char* from, std::uint64_t bytes, std::size_t ahead) {
-  constexpr std::size_t kSums = kPlaces < 4 ? 4 : kPlaces, kVectors = kSums / kPlaces;
+  constexpr std::size_t kSums = kPlaces < 4 ? 4 : kPlaces, kLines = kSums / kPlaces;
   const std::uint64_t distance = bytes / kPlaces;
   Vector sums[kSums] = {};
-  for (std::uint64_t i = 0; i < distance; i += kVectors * sizeof(Vector)) {
+  for (std::uint64_t i = 0; i < distance; i += kLines * kLineBytes) {
 #pragma GCC unroll 8
     for (std::size_t n = 0; n < kSums; ++n) {
-      const char* const at = from + n / kVectors * distance + i + n % kVectors * sizeof(Vector);
+      const char* const at = from + n / kLines * distance + i + n % kLines * kLineBytes;
       if (ahead != 0) __builtin_prefetch(at + ahead);
-      Vector x = *reinterpret_cast<const Vector*>(at);
-      asm volatile("" : "+x"(x));  // else a loop over all sums would be made of it
-      sums[n] ^= x;
+#pragma GCC unroll 4
+      for (std::size_t part = 0; part < kLineBytes; part += sizeof(Vector)) {
+        Vector x = *reinterpret_cast<const Vector*>(at + part);
+        asm volatile("" : "+x"(x));  // else a loop over all sums would be made of it
+        sums[n] ^= x;
+      }
     }
   }
   std::uint64_t all = 0;
   for (const Vector& sum : sums) {
-    for (int lane = 0; lane < 8; ++lane) all ^= sum[lane];
+    for (std::size_t lane = 0; lane < kVectorBytes / sizeof(std::uint64_t); ++lane) all ^= sum[lane];
   }
   return all;
 }
