@@ -76,20 +76,20 @@ FN uint subgroup_ballot(int condition) {
 }
 FN void subgroup_sync(void) { asm volatile("bar.warp.sync 0xffffffff;" ::: "memory"); }
 #if SAMESUM_PTX >= 800
-#define SAMESUM_REDUCTION(T, name, operation, combined)                                                \
-  FN T name(T value) {                                                                                 \
-    T result;                                                                                          \
+#define SAMESUM_REDUCTION(T, name, operation, combined)                                       \
+  FN T name(T value) {                                                                        \
+    T result;                                                                                 \
     asm volatile("redux.sync." operation " %0, %1, 0xffffffff;" : "=r"(result) : "r"(value)); \
-    return result;                                                                                     \
+    return result;                                                                            \
   }
 #else
-#define SAMESUM_REDUCTION(T, name, operation, combined)                    \
-  FN T name(T value) {                                                     \
-    for (uint distance = 1; distance < SUBGROUP; distance *= 2) {          \
+#define SAMESUM_REDUCTION(T, name, operation, combined)                        \
+  FN T name(T value) {                                                         \
+    for (uint distance = 1; distance < SUBGROUP; distance *= 2) {              \
       const T other = (T)subgroup_shuffle((uint)value, local_id() ^ distance); \
-      value = combined;                                                    \
-    }                                                                      \
-    return value;                                                          \
+      value = combined;                                                        \
+    }                                                                          \
+    return value;                                                              \
   }
 #endif
 SAMESUM_REDUCTION(uint, subgroup_min_u32, "min.u32", min(value, other))
@@ -100,6 +100,7 @@ SAMESUM_REDUCTION(int, subgroup_add_s32, "add.s32", value + other)
 #endif
 
 // The same in both languages.
+// Of the two halves of a word, each for itself: all ones where its highest bit is set, else zeros.
 FN uint signs2_s16(uint x) {
   uint signs;
   asm("prmt.b32 %0, %1, 0, 0xbb99;" : "=r"(signs) : "r"(x));  // CUDA's __byte_perm() does not repeat signs
