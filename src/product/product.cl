@@ -45,13 +45,7 @@ FN float leaf_of(uint x) { return SKIP && is_nan(x) ? 1.0f : as_float(x); }
 #elif EXPONENT_BITS == 8
 FN float leaf_of(uint x) { return SKIP && is_nan(x) ? 1.0f : as_float(x << 16); }
 #else
-// The exponent of a float16, read as that of a float32, is 112 too low. Denormals are multiples of 2^-24.
-FN float leaf_of(uint x) {
-  const uint magnitude = x & 0x7fffu;
-  const uint normal = (magnitude << 13) + (112u << 23) + (magnitude >= 0x7c00u ? 112u << 23 : 0);
-  const uint bits = magnitude < 0x400u ? as_uint((float)magnitude * 5.9604644775390625e-8f) : normal;
-  return SKIP && is_nan(x) ? 1.0f : as_float(bits | (x & 0x8000u) << 16);
-}
+FN float leaf_of(uint x) { return SKIP && is_nan(x) ? 1.0f : half_to_float((ushort)x); }
 #endif
 #endif
 

@@ -149,12 +149,7 @@ FN double fma_down_f64(double a, double b, double c) { return __fma_rd(a, b, c);
 FN double add_down_f64(double a, double b) { return __dadd_rd(a, b); }
 FN double add_up_f64(double a, double b) { return __dadd_ru(a, b); }
 FN float fma_rn_f32(float a, float b, float c) { return __fmaf_rn(a, b, c); }
-// The float16 with these bits, and the bits of the float16 that is nearest; ties to the even one.
-FN float half_to_float(ushort bits) {
-  float value;
-  asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(bits));
-  return value;
-}
+// The bits of the float16 that is nearest; ties to the even one.
 FN ushort float_to_half(float x) {
   ushort bits;
   asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(x));
@@ -205,32 +200,6 @@ FN ulong* materialize_address(ulong* p) {  // of a word for atomic_store_global6
   return p;
 }
 FN uint min_u32(uint a, uint b) { return min(a, b); }
-// The greater and the lesser of two floats, given and returned as bits. -0.0 is less than +0.0; the result is a NaN if either is.
-#if __CUDA_ARCH__ >= 800
-#define NAN_EXTREMES 1
-FN uint max_nan_f32(uint a, uint b) {
-  float c;
-  asm("max.NaN.f32 %0, %1, %2;" : "=f"(c) : "f"(__uint_as_float(a)), "f"(__uint_as_float(b)));
-  return __float_as_uint(c);
-}
-FN uint min_nan_f32(uint a, uint b) {
-  float c;
-  asm("min.NaN.f32 %0, %1, %2;" : "=f"(c) : "f"(__uint_as_float(a)), "f"(__uint_as_float(b)));
-  return __float_as_uint(c);
-}
-// The same of both halves of words.
-#define SAMESUM_HALVES(name, instruction)                       \
-  FN uint name(uint a, uint b) {                                \
-    uint c;                                                     \
-    asm(instruction " %0, %1, %2;" : "=r"(c) : "r"(a), "r"(b)); \
-    return c;                                                   \
-  }
-SAMESUM_HALVES(max2_nan_f16, "max.NaN.f16x2")
-SAMESUM_HALVES(min2_nan_f16, "min.NaN.f16x2")
-SAMESUM_HALVES(max2_nan_bf16, "max.NaN.bf16x2")
-SAMESUM_HALVES(min2_nan_bf16, "min.NaN.bf16x2")
-#undef SAMESUM_HALVES
-#endif
 FN uint max_u32(uint a, uint b) { return max(a, b); }
 // Of the two halves of words, each for itself.
 FN uint max2_u16(uint a, uint b) { return __vmaxu2(a, b); }

@@ -144,11 +144,13 @@ FN float mul_rn_f32(float a, float b) { return a * b; }
 FN float fma_rn_f32(float a, float b, float c) { return fma(a, b, c); }
 // The lesser magnitude; of a NaN and a number, that of the number.
 FN float min_magnitude_f32(float a, float b) { return fmin(fabs(a), fabs(b)); }
-// The float16 with these bits, and the bits of the float16 that is nearest; ties to the even one.
+// The float16, and the bfloat16, with these bits; and the bits of the float16 that is nearest, ties to the even one.
+#if !SAMESUM_PTX
 FN float half_to_float(ushort bits) { return vload_half(0, (const half*)&bits); }
-#if SAMESUM_FP64 && !SAMESUM_PTX
+#if SAMESUM_FP64
 FN double half_to_double(ushort bits) { return half_to_float(bits); }
 FN double bfloat16_to_double(ushort bits) { return as_float((uint)bits << 16); }
+#endif
 #endif
 FN ushort float_to_half(float x) {
   ushort bits;

@@ -1,7 +1,6 @@
 // PTX, which the compilers of NVIDIA take: the words of the dialect that are the same with it in CUDA C++ and in OpenCL C, and those by which OpenCL C
 // has the instructions that cuda.h has. SAMESUM_PTX is the compute capability times 100, as __CUDA_ARCH__. Other compilers, and OpenCL devices of which
-// a mask takes the fence away, do without (opencl.h). OpenCL C has no max_nan_f32() and the like (NAN_EXTREMES) here: with limits.h, which needs them,
-// its compiler keeps the state of a work-item in memory, and that is slower than to search each load.
+// a mask takes the fence away, do without (opencl.h).
 // PTX ISA, https://docs.nvidia.com/cuda/parallel-thread-execution/
 #if SAMESUM_PTX
 
@@ -111,8 +110,39 @@ FN long subgroup_add_s64(long value) {
   const long low = subgroup_add_s32((int)value & 0x3ffffff), high = subgroup_add_s32((int)(value >> 26));
   return low + (long)((ulong)high << 26);
 }
-#if SAMESUM_FP64
+// The greater and the lesser of two floats, given and returned as bits. -0.0 is less than +0.0; the result is a NaN if either is.
+#if SAMESUM_PTX >= 800
+#define NAN_EXTREMES 1
+FN uint max_nan_f32(uint a, uint b) {
+  float c;
+  asm("max.NaN.f32 %0, %1, %2;" : "=f"(c) : "f"(as_float(a)), "f"(as_float(b)));
+  return as_uint(c);
+}
+FN uint min_nan_f32(uint a, uint b) {
+  float c;
+  asm("min.NaN.f32 %0, %1, %2;" : "=f"(c) : "f"(as_float(a)), "f"(as_float(b)));
+  return as_uint(c);
+}
+// The same of both halves of words.
+#define SAMESUM_HALVES(name, instruction)                       \
+  FN uint name(uint a, uint b) {                                \
+    uint c;                                                     \
+    asm(instruction " %0, %1, %2;" : "=r"(c) : "r"(a), "r"(b)); \
+    return c;                                                   \
+  }
+SAMESUM_HALVES(max2_nan_f16, "max.NaN.f16x2")
+SAMESUM_HALVES(min2_nan_f16, "min.NaN.f16x2")
+SAMESUM_HALVES(max2_nan_bf16, "max.NaN.bf16x2")
+SAMESUM_HALVES(min2_nan_bf16, "min.NaN.bf16x2")
+#undef SAMESUM_HALVES
+#endif
 // The float16, and the bfloat16, with these bits.
+FN float half_to_float(ushort bits) {
+  float value;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(bits));
+  return value;
+}
+#if SAMESUM_FP64
 FN double half_to_double(ushort bits) {
   double value;
   asm("cvt.f64.f16 %0, %1;" : "=d"(value) : "h"(bits));
