@@ -43,7 +43,7 @@ std::uint32_t choose_steps(const DeviceInfo& info, const KernelShape& shape, std
   constexpr std::uint64_t kOften = 64;
   const std::uint64_t step = std::uint64_t{16} * shape.group_size * shape.loads;
   const std::uint64_t share = elements * size_of(shape.type) / step / (std::uint64_t{info.compute_units} * 2 + 1);
-  if (info.is_cpu || shape.dot || share < kOften) return 1;
+  if (info.is_cpu || share < kOften) return 1;
   return is_integer(shape.type) ? (shape.rounds() ? 4 : 1) : steps;
 }
 

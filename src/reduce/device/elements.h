@@ -38,6 +38,19 @@ FN WORD element_of(uint4 v, int i) {
 #endif
 }
 
+// The load with x as its element i.
+#if FLOATS
+FN uint4 with_element(uint4 v, int i, WORD x) {
+#if BITS == 64
+  return i == 0 ? make_uint4((uint)x, (uint)(x >> 32), v.z, v.w) : make_uint4(v.x, v.y, (uint)x, (uint)(x >> 32));
+#else
+  const int at = i * BITS / 32, shift = i * BITS % 32;
+  const uint word = BITS == 32 ? x : (word_of(v, at) & ~(0xffffu << shift)) | x << shift;
+  return make_uint4(at == 0 ? word : v.x, at == 1 ? word : v.y, at == 2 ? word : v.z, at == 3 ? word : v.w);
+#endif
+}
+#endif
+
 // A load that begins with this element.
 FN uint4 load_of(WORD x) {
 #if BITS == 64

@@ -38,7 +38,7 @@
 #define SUMS (BITS == 32 ? 2 : 1)
 #define PRODUCT_SUMS (BITS == 32 ? 3 : 2)
 #define ELEMENTS_A_WINDOW 256
-#define MOST_TOP ((1 << EXPONENT_BITS) - 2)
+#define MOST_TOP (BITS == 16 && EXPONENT_BITS == 8 && DOT ? 190 : (1 << EXPONENT_BITS) - 2)
 #if BITS == 32
 // 27 - HEADROOM by one sum and NEXT_BELOW more by two; (55 - 2 HEADROOM) / 2 by two sums of products and NEXT_BELOW / 2 more by three.
 #define WINDOW_SPAN (!PRODUCTS ? 63 : 41)
@@ -48,7 +48,7 @@
 #endif
 #elif EXPONENT_BITS == 8
 #define WINDOW_SPAN 35  // likewise, with mantissas of 8 bits
-#define LEAST_TOP 37
+#define LEAST_TOP (DOT ? 99 : 37)  // products a·b of numbers in two windows are normal float32 numbers, and none overflows
 #if PRODUCTS && !DOT
 #define NARROW_SPAN 13  // (49 - HEADROOM - 2 FRACTION_BITS) / 2: squares of such numbers are multiples of the first sum's spacing
 #endif
@@ -79,8 +79,10 @@ FN int product_exponent(WINDOW w) { return (int)(w.a_top + (DOT ? w.b_top : w.a_
 FN double double_of(WORD x) { return as_float(x); }
 #elif BITS == 16 && EXPONENT_BITS == 8
 FN double double_of(WORD x) { return bfloat16_to_double((ushort)x); }
+FN float float_of(WORD x) { return as_float(x << 16); }
 #elif BITS == 16
 FN double double_of(WORD x) { return half_to_double((ushort)x); }
+FN float float_of(WORD x) { return half_to_float((ushort)x); }
 #endif
 
 FN WINDOW open_window(uint a_top, uint b_top) {
@@ -206,6 +208,12 @@ FN WINDOW add_to_window(WINDOW w, WORD x, WORD y, const uint narrow) {
   w.product1 = q1;
   w.product2 = q2;
 #endif
+#elif BITS == 16 && DOT
+  // Exact as a float32: one conversion to double instead of two, each of which takes four times as long as an addition of doubles.
+  const double product = mul_rn_f32(float_of(x), float_of(y));
+  const double first = w.product0 + product;
+  w.product1 += product - (first - w.product0);
+  w.product0 = first;
 #else
   const double a = double_of(x);
 #if SUM

@@ -41,14 +41,8 @@
 #define FLUSH_STEPS (ELEMENTS_A_WINDOW / (LOADS * ELEMENTS_PER_LOAD))  // after which running sums are full
 #endif
 
+// What a work-item has found, beside the extremes. NVIDIA's OpenCL compiler keeps a larger structure in memory.
 typedef struct {
-#if EXTREMES
-  EXTREMES_STATE extremes;
-#endif
-#if LIMITED
-  LIMITS limits;
-  uint found;  // whether the last step may have changed the extremes
-#endif
   SUMS_STATE sums;
   uint nonzeros;
 } STATE;
@@ -61,6 +55,12 @@ FN EXTREMES_STATE search_load(uint4 v, uint index, int count, EXTREMES_STATE sta
   POSITIONS at;
   const uint any_nan = extremes_of_load(v, count, &max_key, &min_key, &at);
   return accumulate_found(state, v, index, count, max_key, min_key, at, any_nan);
+}
+// A step's loads, the first of which is load `first`.
+FN EXTREMES_STATE search_loads(const uint4* v, WALK walk, ulong first, EXTREMES_STATE state) {
+#pragma unroll
+  for (int k = 0; k < LOADS; ++k) state = search_load(v[k], (uint)index_of_load(walk, first + k * GROUP_SIZE), ELEMENTS_PER_LOAD, state);
+  return state;
 }
 #endif
 
@@ -93,24 +93,9 @@ FN uint nonzeros_of_loads(const uint4* v, const int count) {
 }
 #endif
 
-// Adds a step's loads, the first of which is load `first`. What is asked of all its elements at once, by a sub-group: whether there may be a new extreme,
-// which few steps have in most data; whether the window holds them all; or, where no window is in use, whether the bins do.
-FN STATE accumulate_step(LOCAL uint* column, LOCAL uint* counters, const uint4* v, const uint4* w, WALK walk, ulong first, STATE state) {
-#if LIMITED
-  const LIMITS bounds = bounds_of(v, LOADS);
-  const uint search = ANY_LANE(lie_outside(bounds, state.limits)) && ANY_LANE(have_extreme(v, LOADS, state.extremes));
-  state.found = search;
-#elif EXTREMES
-  const uint search = 1;
-#endif
-#if EXTREMES
-  if (search) {
-#pragma unroll
-    for (int k = 0; k < LOADS; ++k) {
-      state.extremes = search_load(v[k], (uint)index_of_load(walk, first + k * GROUP_SIZE), ELEMENTS_PER_LOAD, state.extremes);
-    }
-  }
-#endif
+// Adds a step's loads, which have these bounds if LIMITED. A sub-group asks of all its elements at once whether the window holds them; or, where no
+// window is in use, whether the bins do.
+FN STATE accumulate_step(LOCAL uint* column, LOCAL uint* counters, const uint4* v, const uint4* w, LIMITS bounds, STATE state) {
 #if WINDOWS
   if (is_in_use(state.sums.window)) {
     CLASSES a = classes_of(v, LOADS);
@@ -126,7 +111,7 @@ FN STATE accumulate_step(LOCAL uint* column, LOCAL uint* counters, const uint4* 
 #if LIMITED  // of zeros, the greatest is +0.0 if any is
       state.sums.other |= (a.least ^ CLASS_OF_ZERO) | (bounds.top ^ (BITS == 16 ? 0x80008000u : 0x80000000u));
 #else
-      state.sums.other |= others_of_loads(v, w, LOADS);
+      state.sums = note_others(v, w, LOADS, state.sums);
 #endif
       if (narrow) {
         state.sums = add_loads_to_window(v, w, LOADS, state.sums, 1);
@@ -147,7 +132,7 @@ FN STATE accumulate_step(LOCAL uint* column, LOCAL uint* counters, const uint4* 
 #if NONZEROS
       state.nonzeros += nonzeros_of_loads(v, LOADS);
 #endif
-      state.sums.other |= others_of_loads(v, w, LOADS);
+      state.sums = note_others(v, w, LOADS, state.sums);
       state.sums.in_bins = 1;
 #pragma unroll
       for (int k = 0; k < LOADS; ++k) add_finite_load(column, v[k], w[k]);
@@ -172,18 +157,15 @@ FN STATE accumulate_step(LOCAL uint* column, LOCAL uint* counters, const uint4* 
 }
 
 // Adds a single element, by the bins.
-FN STATE accumulate_element(LOCAL uint* column, LOCAL uint* counters, WORD x, WORD y, uint index, STATE state) {
-#if EXTREMES
-  state.extremes = search_load(load_of(x), index, 1, state.extremes);
-#endif
+FN STATE accumulate_element(LOCAL uint* column, LOCAL uint* counters, WORD x, WORD y, STATE state) {
 #if NONZEROS
   state.nonzeros += !is_zero(x);
 #endif
 #if SUM || PRODUCTS
-  state.sums = add_exactly(column, x, y, state.sums);
 #if FLOATS
-  state.sums = count_special(counters, x, y, state.sums);
+  state.sums = take_special(counters, &x, &y, state.sums);
 #endif
+  state.sums = add_exactly(column, x, y, state.sums);
 #endif
   return state;
 }
@@ -264,14 +246,13 @@ void statistics(TERM_PARAMETERS, ulong row_length, uint head, ulong row_loads, u
   grid_dependency_wait();
   barrier_local();
 
-  STATE state;
 #if EXTREMES
-  state.extremes = empty_extremes();
+  EXTREMES_STATE extremes = empty_extremes();
 #endif
 #if LIMITED
-  state.limits = no_limits();
-  state.found = 0;
+  LIMITS limits = no_limits();
 #endif
+  STATE state;
   state.sums = empty_sums();
   state.nonzeros = 0;
   uint tile = group_id(), turn = 0;
@@ -283,7 +264,10 @@ void statistics(TERM_PARAMETERS, ulong row_length, uint head, ulong row_loads, u
 #if !STRIDED
   for (uint i = (uint)global_id(); i < head; i += (uint)global_size()) {
     const WORD x = (WORD)element_at(left, walk, i);
-    state = accumulate_element(column, counters, x, DOT ? (WORD)element_at(right, walk, i) : x, i, state);
+#if EXTREMES
+    extremes = search_load(load_of(x), i, 1, extremes);
+#endif
+    state = accumulate_element(column, counters, x, DOT ? (WORD)element_at(right, walk, i) : x, state);
   }
 #endif
   for (;;) {
@@ -309,13 +293,19 @@ void statistics(TERM_PARAMETERS, ulong row_length, uint head, ulong row_loads, u
           if (!begun) state.sums.window = guess_window(v, w);
           begun = 1;
 #endif
-          state = accumulate_step(column, counters, v, w, walk, first, state);
-#if LIMITED
-          if (RARELY(state.found)) {
-            state.extremes = share_extremes(state.extremes);
-            state.limits = limits_of(state.extremes);
+#if LIMITED  // few steps have a new extreme in most data
+          const LIMITS bounds = bounds_of(v, LOADS);
+          if (RARELY(ANY_LANE(lie_outside(bounds, limits)) && ANY_LANE(have_extreme(v, LOADS, extremes)))) {
+            extremes = share_extremes(search_loads(v, walk, first, extremes));
+            limits = limits_of(extremes);
           }
+#else
+          const LIMITS bounds = no_limits();
+#if EXTREMES
+          extremes = search_loads(v, walk, first, extremes);
 #endif
+#endif
+          state = accumulate_step(column, counters, v, w, bounds, state);
 #if WINDOWS
           ++filled;
           state.sums.window = move_window(column, state.sums.window, filled * LOADS);
@@ -356,7 +346,10 @@ void statistics(TERM_PARAMETERS, ulong row_length, uint head, ulong row_loads, u
     for (ulong i = global_id(); i < round; i += global_size()) {
       const ulong at = index_of_rest(walk, in_steps, loads, next);
       const WORD x = (WORD)element_at(left, walk, at);
-      state = accumulate_element(column, counters, x, DOT ? (WORD)element_at(right, walk, at) : x, (uint)at, state);
+#if EXTREMES
+      extremes = search_load(load_of(x), (uint)at, 1, extremes);
+#endif
+      state = accumulate_element(column, counters, x, DOT ? (WORD)element_at(right, walk, at) : x, state);
       next += global_size();
     }
     rest -= round;
@@ -382,7 +375,7 @@ void statistics(TERM_PARAMETERS, ulong row_length, uint head, ulong row_loads, u
   GLOBAL ulong* own = slots + (ulong)group_id() * (SAMESUM_INT64_ATOMICS ? RECORD_EXTREMES : RECORD);
 #if EXTREMES
   LOCAL BEST* best = (LOCAL BEST*)storage;
-  MIN_MAX_STATE found = combine_group(best, result_of(state.extremes));
+  MIN_MAX_STATE found = combine_group(best, result_of(extremes));
   if (local_id() < LANES) {
     found = with_indices(found, left, walk, count);
     if (publishes) publish(own, found);

@@ -27,38 +27,40 @@ FN SUMS_STATE empty_sums(void) {
 }
 
 #if FLOATS
-// Adds a finite element and a product. Infinities and NaNs are replaced by -0.0, which adds nothing; count_special() counts them.
+FN void add_finite(LOCAL uint* column, WORD x, WORD y) {
+  const DIGITS a = digits_of(x);
+  if (SUM) add_to_sum(column, a);
+  if (PRODUCTS) add_to_products(column, a, DOT ? digits_of(y) : a);
+}
+
+// Adds a finite element and a product.
 FN SUMS_STATE add_exactly(LOCAL uint* column, WORD x, WORD y, SUMS_STATE state) {
-  const uint special = is_special(x) | (DOT && is_special(y));
-  const WORD a = special ? SIGN_BIT : x;
-  const WORD b = DOT ? (special ? 0 : y) : a;
-#if SUM
-  add_to_sum(column, digits_of(a));
-  state.other |= (uint)(a ^ SIGN_BIT) | (BITS == 64 ? (uint)((a ^ SIGN_BIT) >> (BITS / 2)) : 0);
-#endif
-#if PRODUCTS
-  add_to_products(column, digits_of(a), digits_of(b));
+  add_finite(column, x, y);
 #if DOT
-  state.other |= (magnitude_of(a) != 0 && magnitude_of(b) != 0) || (!special && sign_of(x ^ y) == 0);
-#endif
+  state.other |= (magnitude_of(x) != 0 && magnitude_of(y) != 0) || sign_of(x ^ y) == 0;
+#else
+  state.other |= (uint)(x ^ SIGN_BIT) | (BITS == 64 ? (uint)((x ^ SIGN_BIT) >> (BITS / 2)) : 0);
 #endif
   return state;
 }
 
-// Counts an element or a product that is an infinity or a NaN.
-FN SUMS_STATE count_special(LOCAL uint* counters, WORD x, WORD y, SUMS_STATE state) {
+// Counts an element or a product that is an infinity or a NaN, and takes it away: -0.0 adds nothing.
+FN SUMS_STATE take_special(LOCAL uint* counters, WORD* x, WORD* y, SUMS_STATE state) {
 #if DOT
+  const uint special = is_special(*x) | is_special(*y);
   // Infinity times zero is a NaN too.
-  const uint nan = is_nan(x) | is_nan(y) | ((is_special(x) | is_special(y)) & (is_zero(x) | is_zero(y)));
-  const uint special = is_special(x) | is_special(y);
-  const uint negative = sign_of(x ^ y) & 1;
+  const uint nan = is_nan(*x) | is_nan(*y) | (special & (is_zero(*x) | is_zero(*y)));
+  const uint negative = sign_of(*x ^ *y) & 1;
 #else
-  const uint nan = is_nan(x);
-  const uint special = is_special(x);
-  const uint negative = SUM && sign_of(x) & 1;  // squares have no sign
+  const uint special = is_special(*x);
+  const uint nan = is_nan(*x);
+  const uint negative = SUM && sign_of(*x) & 1;  // squares have no sign
 #endif
-  if (special) atomic_add_local32(&counters[nan ? COUNTER_NANS : negative ? COUNTER_NEGATIVE_INFINITIES : COUNTER_POSITIVE_INFINITIES], 1);
-  state.other |= special && !nan;
+  if (!special) return state;
+  atomic_add_local32(&counters[nan ? COUNTER_NANS : negative ? COUNTER_NEGATIVE_INFINITIES : COUNTER_POSITIVE_INFINITIES], 1);
+  state.other |= !nan;
+  *x = SIGN_BIT;
+  *y = DOT ? 0 : SIGN_BIT;
   return state;
 }
 #else
@@ -172,34 +174,35 @@ FN uint others_of_loads(const uint4* v, const uint4* w, const int count) {
 #endif
   return other;
 }
+// Loads of which nothing has to be known, as a sub-group has seen another number long since, are not looked at.
+FN SUMS_STATE note_others(const uint4* v, const uint4* w, const int count, SUMS_STATE state) {
+  if (!ANY_LANE(state.other != 0)) state.other = others_of_loads(v, w, count);
+  return state;
+}
 #endif
 
 #if FLOATS
-FN void add_finite_load(LOCAL uint* column, uint4 v, uint4 w) {
+FN SUMS_STATE take_specials(LOCAL uint* counters, uint4* v, uint4* w, SUMS_STATE state) {
 #pragma unroll
   for (int i = 0; i < ELEMENTS_PER_LOAD; ++i) {
-    const DIGITS a = digits_of(element_of(v, i));
-    if (SUM) add_to_sum(column, a);
-    if (PRODUCTS) add_to_products(column, a, DOT ? digits_of(element_of(w, i)) : a);
+    WORD x = element_of(*v, i), y = element_of(*w, i);
+    state = take_special(counters, &x, &y, state);
+    *v = with_element(*v, i, x);
+    *w = with_element(*w, i, y);
   }
+  return state;
+}
+FN void add_finite_load(LOCAL uint* column, uint4 v, uint4 w) {
+#pragma unroll
+  for (int i = 0; i < ELEMENTS_PER_LOAD; ++i) add_finite(column, element_of(v, i), element_of(w, i));
 }
 #endif
 
 FN SUMS_STATE add_load_to_bins(LOCAL uint* column, LOCAL uint* counters, uint4 v, uint4 w, SUMS_STATE state) {
 #if FLOATS
-  const uint special = any_special_of(v) | (DOT ? any_special_of(w) : 0);
-  if (!special) {
-    add_finite_load(column, v, w);
-    state.other |= others_of_loads(&v, &w, 1);
-    return state;
-  }
-#endif
-#if FLOATS
-#pragma unroll 1
-  for (int i = 0; i < ELEMENTS_PER_LOAD; ++i) {
-    state = add_exactly(column, element_of(v, i), element_of(w, i), state);
-    state = count_special(counters, element_of(v, i), element_of(w, i), state);
-  }
+  if (any_special_of(v) | (DOT ? any_special_of(w) : 0)) state = take_specials(counters, &v, &w, state);
+  add_finite_load(column, v, w);
+  state.other |= others_of_loads(&v, &w, 1);
 #else
 #pragma unroll
   for (int i = 0; i < ELEMENTS_PER_LOAD; ++i) state = add_exactly(column, element_of(v, i), element_of(w, i), state);
@@ -224,7 +227,7 @@ FN SUMS_STATE add_load(LOCAL uint* column, LOCAL uint* counters, uint4 v, uint4 
   if (is_in_use(state.window)) {
     const CLASSES a = classes_of(&v, 1), b = DOT ? classes_of(&w, 1) : a;
     if (holds(state.window, a, b, 0)) {
-      state.other |= others_of_loads(&v, &w, 1);
+      state = note_others(&v, &w, 1, state);
       return add_loads_to_window(&v, &w, 1, state, 0);
     }
     state.window = note_missed(state.window, a, b);

@@ -4,7 +4,6 @@
 // Follows extremes.h. Of float64 the upper halves are compared, as floats; where they are equal, the keys are.
 
 #define LIMITED (EXTREMES && FLOATS && NAN_EXTREMES && LANES > 1)
-#if LIMITED
 typedef struct {
   uint top, bottom;  // of 16-bit floats twice
 } LIMITS;
@@ -15,6 +14,8 @@ FN LIMITS no_limits(void) {
   none.top = none.bottom = NO_LIMIT;
   return none;
 }
+
+#if LIMITED
 
 FN uint limit_of(KEY key) {
 #if BITS == 64
