@@ -154,7 +154,8 @@ TEST_P(SumCpu, IsRightForEqualElements) {
 
 // Sums close to the midpoint of two doubles, of large numbers that cancel and small ones: what is rounded away is decisive, or not, or in
 // between.
-TEST_P(SumCpu, IsRoundedByTheLeastWhereThatDecides) {
+class SumCpuOfWideFloats : public SumCpu {};
+TEST_P(SumCpuOfWideFloats, IsRoundedByTheLeastWhereThatDecides) {
   hard::Random random(5);
   const hard::Format format = hard::format_of(type());
   int off = 0, exact = 0;
@@ -237,6 +238,10 @@ std::string test_name(const testing::TestParamInfo<SumCpu::ParamType>& info) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Levels, SumCpu,
+                         testing::Combine(testing::ValuesIn(test::simd_levels()),
+                                          testing::Values(DType::float16, DType::bfloat16, DType::float32, DType::float64)),
+                         test_name);
+INSTANTIATE_TEST_SUITE_P(Levels, SumCpuOfWideFloats,
                          testing::Combine(testing::ValuesIn(test::simd_levels()), testing::Values(DType::float32, DType::float64)),
                          test_name);
 

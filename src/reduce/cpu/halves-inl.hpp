@@ -50,6 +50,19 @@ HWY_INLINE hn::Vec<Floats> load_as_floats(Half type, const std::byte* from) {
   return to_floats(type, hn::BitCast(Halves(), hn::LoadU(bytes, reinterpret_cast<const std::uint8_t*>(from))));
 }
 
+// Two vectors of them, in any order: those of bfloat16 are the halves of words.
+HWY_INLINE void load_in_any_order(core::Float16 type, const std::byte* from, hn::Vec<Floats>* to) {
+  to[0] = load_as_floats(type, from);
+  to[1] = load_as_floats(type, from + hn::MaxLanes(Halves()) * sizeof type);
+}
+HWY_INLINE void load_in_any_order(core::BFloat16, const std::byte* from, hn::Vec<Floats>* to) {
+  const hn::Repartition<std::uint32_t, Floats> d32;
+  const hn::Repartition<std::uint8_t, Floats> bytes;
+  const auto words = hn::BitCast(d32, hn::LoadU(bytes, reinterpret_cast<const std::uint8_t*>(from)));
+  to[0] = hn::BitCast(Floats(), hn::ShiftLeft<16>(words));
+  to[1] = hn::BitCast(Floats(), hn::And(words, hn::Set(d32, 0xffff0000)));
+}
+
 #endif  // HWY_SCALAR
 }  // namespace HWY_NAMESPACE
 }  // namespace samesum::reduction

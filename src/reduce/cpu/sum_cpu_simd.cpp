@@ -324,7 +324,7 @@ void add_in_pieces(const std::byte* first, std::size_t distance, std::size_t cou
       if (partial.only_negative_zeros) partial.only_negative_zeros = are_negative_zeros<T>(piece, watched.piece_bytes / sizeof(T));
     }
     std::size_t part = watched.piece_bytes / sizeof(T);
-    if (!add_watched(watched, partial)) {
+    if (!add_watched<T>(watched, partial)) {
       const bool as_before =
           partial.blocks_to_bins == 0 && partial.window.slices != 0 && !partial.expects_specials && !partial.only_negative_zeros;
       if (!as_before || !try_unseen(watched, partial)) {
@@ -386,6 +386,26 @@ T plain_sum(const std::byte* elements, std::uint64_t count) {
 
 #endif  // HWY_SCALAR
 
+// Adds a block of 16-bit floats, `count` of them from each of several places, one every `distance` bytes; or nothing, and returns false,
+// where that may not be exact.
+template <class Half>
+bool add_halves([[maybe_unused]] const std::byte* first, [[maybe_unused]] std::size_t distance, [[maybe_unused]] std::size_t count,
+                [[maybe_unused]] PartialSum<float>& partial) {
+#if HWY_TARGET == HWY_SCALAR
+  return false;
+#else
+  if (partial.only_negative_zeros) return false;
+  Block<kPieces> block{{}, count * sizeof(Half)};
+  for (std::size_t n = 0; n < kPieces; ++n) block.pieces[n] = first + n * distance;
+  return add_watched<Half>(block, partial);
+#endif
+}
+bool add_float16(const std::byte* first, std::size_t distance, std::size_t count, PartialSum<float>& partial) {
+  return add_halves<core::Float16>(first, distance, count, partial);
+}
+bool add_bfloat16(const std::byte* first, std::size_t distance, std::size_t count, PartialSum<float>& partial) {
+  return add_halves<core::BFloat16>(first, distance, count, partial);
+}
 void add_float32(const std::byte* elements, std::uint64_t count, PartialSum<float>& partial) { add(elements, count, partial); }
 void add_float64(const std::byte* elements, std::uint64_t count, PartialSum<double>& partial) { add(elements, count, partial); }
 float plain_sum_float32(const std::byte* elements, std::uint64_t count) { return plain_sum<float>(elements, count); }
@@ -398,6 +418,8 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace samesum::reduction {
 
+SIMD_EXPORT(add_float16);
+SIMD_EXPORT(add_bfloat16);
 SIMD_EXPORT(add_float32);
 SIMD_EXPORT(add_float64);
 SIMD_EXPORT(plain_sum_float32);
@@ -406,10 +428,14 @@ SIMD_EXPORT(plain_sum_float64);
 void add_elements(const std::byte* elements, std::uint64_t count, DType type, PartialSum<float>& partial) {
   partial.elements += count;
   if (type == DType::float32) return SIMD_CALL(add_float32)(elements, count, partial);
-  constexpr std::size_t kFloats = 4096, kPlaces = 4, kPart = kFloats / kPlaces;  // half of a first-level cache, read in several places
+  // The floats are half of a first-level cache. 16-bit floats are read in as many places as Block has.
+  constexpr std::size_t kFloats = 4096, kPlaces = 4, kPart = kFloats / kPlaces;
   alignas(64) float block[kFloats];
   const std::uint64_t distance = count / kFloats * kPart;
   for (std::uint64_t i = 0; i < distance; i += kPart) {
+    const bool done = type == DType::float16 ? SIMD_CALL(add_float16)(elements + 2 * i, 2 * distance, kPart, partial)
+                                             : SIMD_CALL(add_bfloat16)(elements + 2 * i, 2 * distance, kPart, partial);
+    if (done) continue;
     for (std::size_t place = 0; place < kPlaces; ++place) {
       halves_to_floats(elements + 2 * (place * distance + i), kPart, type, block + place * kPart);
     }

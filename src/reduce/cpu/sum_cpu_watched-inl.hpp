@@ -7,6 +7,7 @@
 #endif
 
 #include "core/float_environment.hpp"
+#include "reduce/cpu/halves-inl.hpp"
 #include "reduce/cpu/sum_cpu_block-inl.hpp"
 
 #include <hwy/highway.h>
@@ -51,6 +52,23 @@ HWY_INLINE void add_unit(const std::byte* unit, double, hn::Vec<Doubles>* sums) 
   });
 }
 
+// 16-bit floats.
+template <class Half>
+HWY_INLINE void add_unit(const std::byte* unit, Half type, hn::Vec<Doubles>* sums) {
+  const Doubles d;
+  unrolled<kUnitBytes / kVectorBytes>([&](auto i) HWY_ATTR {
+    hn::Vec<Floats> floats[2];
+    load_in_any_order(type, unit + i * kVectorBytes, floats);
+    hn::Vec<Doubles>* const to = sums + 4 * i % WatchedSums::kSums;
+    unrolled<2>([&](auto k) HWY_ATTR {
+      to[2 * k] = plus(to[2 * k], hn::PromoteTo(d, hn::LowerHalf(floats[k])));
+      to[2 * k + 1] = plus(to[2 * k + 1], hn::PromoteTo(d, hn::UpperHalf(hn::Half<Floats>(), floats[k])));
+      compute_now(to[2 * k]);
+      compute_now(to[2 * k + 1]);
+    });
+  });
+}
+
 // Adds a block, if the processor does not round on the way and all is finite.
 template <class T, std::size_t count>
 bool add_without_rounding(const Block<count>& block, WatchedSums& watched) {
@@ -77,8 +95,8 @@ bool add_without_rounding(const Block<count>& block, WatchedSums& watched) {
 }
 
 // The same, unless blocks like this one were tried in vain.
-template <class T, std::size_t count>
-bool add_watched(const Block<count>& block, PartialSum<T>& partial) {
+template <class T, std::size_t count, class Partial>
+bool add_watched(const Block<count>& block, Partial& partial) {
   if (!partial.watching.due() || !core::RoundingWatch::works()) return false;
   const bool done = partial.watching.note(add_without_rounding<T>(block, partial.watched));
   // Once one has failed, smaller sums leave more room.
