@@ -142,7 +142,7 @@ int main(int argc, char** argv) {
   const int calls = std::max(1, (1 << 21) >> exponent);
   Options options{.device = Device::open("cpu")};
   options.tuning.threads = static_cast<std::uint32_t>(threads);
-  for (const DType type : {DType::float32, DType::float64, DType::float16, DType::int8}) {
+  for (const DType type : {DType::float32, DType::float64, DType::float16, DType::bfloat16, DType::int8}) {
     for (const auto kind : {bench::DataKind::uniform, bench::DataKind::normal, bench::DataKind::lognormal, bench::DataKind::bits}) {
       struct Row {
         const Work* work;
