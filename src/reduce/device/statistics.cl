@@ -301,11 +301,11 @@ void statistics(TERM_PARAMETERS, ulong row_length, uint head, ulong row_loads, u
           }
 #else
           const LIMITS bounds = no_limits();
-#if EXTREMES
-          extremes = search_loads(v, walk, first, extremes);
-#endif
 #endif
           state = accumulate_step(column, counters, v, w, bounds, state);
+#if EXTREMES && !LIMITED  // not before: it would take more registers
+          extremes = search_loads(v, walk, first, extremes);
+#endif
 #if WINDOWS
           ++filled;
           state.sums.window = move_window(column, state.sums.window, filled * LOADS);
