@@ -4,6 +4,14 @@
 // PTX ISA, https://docs.nvidia.com/cuda/parallel-thread-execution/
 #if SAMESUM_PTX
 
+// An instruction of two words.
+#define SAMESUM_INSTRUCTION(name, instruction)                  \
+  FN uint name(uint a, uint b) {                                \
+    uint c;                                                     \
+    asm(instruction " %0, %1, %2;" : "=r"(c) : "r"(a), "r"(b)); \
+    return c;                                                   \
+  }
+
 #if !defined(__CUDACC__)
 FN void fence_device(void) { asm volatile("fence.acq_rel.gpu;" ::: "memory"); }
 FN uint atomic_add_ordered_global32(GLOBAL uint* p, uint v) {
@@ -33,18 +41,10 @@ FN uint4 load_streaming(GLOBAL const uint4* p) {
   return (uint4)(x, y, z, w);
 }
 
-// An instruction of two words.
 #if SAMESUM_PTX >= 900
-#define SAMESUM_INSTRUCTION(name, instruction)                  \
-  FN uint name(uint a, uint b) {                                \
-    uint c;                                                     \
-    asm(instruction " %0, %1, %2;" : "=r"(c) : "r"(a), "r"(b)); \
-    return c;                                                   \
-  }
 SAMESUM_INSTRUCTION(max2_u16, "max.u16x2")
 SAMESUM_INSTRUCTION(min2_u16, "min.u16x2")
 SAMESUM_INSTRUCTION(min2_s16, "min.s16x2")
-#undef SAMESUM_INSTRUCTION
 #endif
 FN uint dot4_u8(uint a, uint b, uint c) {
   uint d;
@@ -124,18 +124,12 @@ FN uint min_nan_f32(uint a, uint b) {
   return as_uint(c);
 }
 // The same of both halves of words.
-#define SAMESUM_HALVES(name, instruction)                       \
-  FN uint name(uint a, uint b) {                                \
-    uint c;                                                     \
-    asm(instruction " %0, %1, %2;" : "=r"(c) : "r"(a), "r"(b)); \
-    return c;                                                   \
-  }
-SAMESUM_HALVES(max2_nan_f16, "max.NaN.f16x2")
-SAMESUM_HALVES(min2_nan_f16, "min.NaN.f16x2")
-SAMESUM_HALVES(max2_nan_bf16, "max.NaN.bf16x2")
-SAMESUM_HALVES(min2_nan_bf16, "min.NaN.bf16x2")
-#undef SAMESUM_HALVES
+SAMESUM_INSTRUCTION(max2_nan_f16, "max.NaN.f16x2")
+SAMESUM_INSTRUCTION(min2_nan_f16, "min.NaN.f16x2")
+SAMESUM_INSTRUCTION(max2_nan_bf16, "max.NaN.bf16x2")
+SAMESUM_INSTRUCTION(min2_nan_bf16, "min.NaN.bf16x2")
 #endif
+#undef SAMESUM_INSTRUCTION
 // The float16, and the bfloat16, with these bits.
 FN float half_to_float(ushort bits) {
   float value;

@@ -386,26 +386,24 @@ T plain_sum(const std::byte* elements, std::uint64_t count) {
 
 #endif  // HWY_SCALAR
 
-// Adds a block of 16-bit floats, `count` of them from each of several places, one every `distance` bytes; or nothing, and returns false,
-// where that may not be exact.
+// Adds a block of 16-bit floats, `count` of them from each of several places; or nothing, and returns false, where that may not be exact.
 template <class Half>
-bool add_halves([[maybe_unused]] const std::byte* first, [[maybe_unused]] std::size_t distance, [[maybe_unused]] std::size_t count,
+bool add_halves([[maybe_unused]] const std::array<const std::byte*, 4>& places, [[maybe_unused]] std::size_t count,
                 [[maybe_unused]] PartialSum<float>& partial) {
 #if HWY_TARGET == HWY_SCALAR
   return false;
 #else
   if (partial.only_negative_zeros) return false;
-  Block<kPieces> block{{}, count * sizeof(Half)};
-  for (std::size_t n = 0; n < kPieces; ++n) block.pieces[n] = first + n * distance;
-  return add_watched<Half>(block, partial);
+  return add_watched<Half>(Block<4>{places, count * sizeof(Half)}, partial);
 #endif
 }
-bool add_float16(const std::byte* first, std::size_t distance, std::size_t count, PartialSum<float>& partial) {
-  return add_halves<core::Float16>(first, distance, count, partial);
+bool add_float16(const std::array<const std::byte*, 4>& places, std::size_t count, PartialSum<float>& partial) {
+  return add_halves<core::Float16>(places, count, partial);
 }
-bool add_bfloat16(const std::byte* first, std::size_t distance, std::size_t count, PartialSum<float>& partial) {
-  return add_halves<core::BFloat16>(first, distance, count, partial);
+bool add_bfloat16(const std::array<const std::byte*, 4>& places, std::size_t count, PartialSum<float>& partial) {
+  return add_halves<core::BFloat16>(places, count, partial);
 }
+
 void add_float32(const std::byte* elements, std::uint64_t count, PartialSum<float>& partial) { add(elements, count, partial); }
 void add_float64(const std::byte* elements, std::uint64_t count, PartialSum<double>& partial) { add(elements, count, partial); }
 float plain_sum_float32(const std::byte* elements, std::uint64_t count) { return plain_sum<float>(elements, count); }
@@ -428,17 +426,14 @@ SIMD_EXPORT(plain_sum_float64);
 void add_elements(const std::byte* elements, std::uint64_t count, DType type, PartialSum<float>& partial) {
   partial.elements += count;
   if (type == DType::float32) return SIMD_CALL(add_float32)(elements, count, partial);
-  // The floats are half of a first-level cache. 16-bit floats are read in as many places as Block has.
-  constexpr std::size_t kFloats = 4096, kPlaces = 4, kPart = kFloats / kPlaces;
+  constexpr std::size_t kFloats = 4096, kPlaces = 4, kPart = kFloats / kPlaces;  // half of a first-level cache, read in several places
   alignas(64) float block[kFloats];
   const std::uint64_t distance = count / kFloats * kPart;
   for (std::uint64_t i = 0; i < distance; i += kPart) {
-    const bool done = type == DType::float16 ? SIMD_CALL(add_float16)(elements + 2 * i, 2 * distance, kPart, partial)
-                                             : SIMD_CALL(add_bfloat16)(elements + 2 * i, 2 * distance, kPart, partial);
-    if (done) continue;
-    for (std::size_t place = 0; place < kPlaces; ++place) {
-      halves_to_floats(elements + 2 * (place * distance + i), kPart, type, block + place * kPart);
-    }
+    std::array<const std::byte*, kPlaces> places;
+    for (std::size_t n = 0; n < kPlaces; ++n) places[n] = elements + 2 * (n * distance + i);
+    if (type == DType::float16 ? SIMD_CALL(add_float16)(places, kPart, partial) : SIMD_CALL(add_bfloat16)(places, kPart, partial)) continue;
+    for (std::size_t n = 0; n < kPlaces; ++n) halves_to_floats(places[n], kPart, type, block + n * kPart);
     SIMD_CALL(add_float32)(reinterpret_cast<const std::byte*>(block), kFloats, partial);
   }
   const std::size_t left = count % kFloats;

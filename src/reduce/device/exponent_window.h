@@ -38,22 +38,26 @@
 #define SUMS (BITS == 32 ? 2 : 1)
 #define PRODUCT_SUMS (BITS == 32 ? 3 : 2)
 #define ELEMENTS_A_WINDOW 256
-#define MOST_TOP (BITS == 16 && EXPONENT_BITS == 8 && DOT ? 190 : (1 << EXPONENT_BITS) - 2)
+#define GREATEST_FIELD ((1 << EXPONENT_BITS) - 2)
 #if BITS == 32
 // 27 - HEADROOM by one sum and NEXT_BELOW more by two; (55 - 2 HEADROOM) / 2 by two sums of products and NEXT_BELOW / 2 more by three.
 #define WINDOW_SPAN (!PRODUCTS ? 63 : 41)
 #define LEAST_TOP (SUM ? 65 : 43)
+#define MOST_TOP GREATEST_FIELD
 #if PRODUCTS && !DOT
 #define NARROW_SPAN 19  // by one sum and two sums of squares
 #endif
 #elif EXPONENT_BITS == 8
 #define WINDOW_SPAN 35  // likewise, with mantissas of 8 bits
-#define LEAST_TOP (DOT ? 99 : 37)  // products a·b of numbers in two windows are normal float32 numbers, and none overflows
+// Products a·b of numbers in two windows are normal float32 numbers, and none overflows.
+#define LEAST_TOP (DOT ? 99 : 37)
+#define MOST_TOP (DOT ? 190 : GREATEST_FIELD)
 #if PRODUCTS && !DOT
 #define NARROW_SPAN 13  // (49 - HEADROOM - 2 FRACTION_BITS) / 2: squares of such numbers are multiples of the first sum's spacing
 #endif
 #else  // all finite numbers: the spacing of the sums is that of the least of them, and of its square
 #define WINDOW_SPAN 29
+#define MOST_TOP GREATEST_FIELD
 #define LEAST_TOP MOST_TOP
 #endif
 #endif

@@ -41,7 +41,7 @@
 #define FLUSH_STEPS (ELEMENTS_A_WINDOW / (LOADS * ELEMENTS_PER_LOAD))  // after which running sums are full
 #endif
 
-// What a work-item has found, beside the extremes. NVIDIA's OpenCL compiler keeps a larger structure in memory.
+// What a work-item has found, beside the extremes. NVIDIA's OpenCL compiler would keep a larger structure in memory instead of in registers.
 typedef struct {
   SUMS_STATE sums;
   uint nonzeros;
@@ -303,7 +303,7 @@ void statistics(TERM_PARAMETERS, ulong row_length, uint head, ulong row_loads, u
           const LIMITS bounds = no_limits();
 #endif
           state = accumulate_step(column, counters, v, w, bounds, state);
-#if EXTREMES && !LIMITED  // not before: it would take more registers
+#if EXTREMES && !LIMITED  // after the sums: before them, some compilers need more registers
           extremes = search_loads(v, walk, first, extremes);
 #endif
 #if WINDOWS

@@ -174,7 +174,7 @@ FN uint others_of_loads(const uint4* v, const uint4* w, const int count) {
 #endif
   return other;
 }
-// Loads of which nothing has to be known, as a sub-group has seen another number long since, are not looked at.
+// Keeps whether there is one. Once any work-item of the sub-group has met one, loads need not be looked at any more.
 FN SUMS_STATE note_others(const uint4* v, const uint4* w, const int count, SUMS_STATE state) {
   if (!ANY_LANE(state.other != 0)) state.other = others_of_loads(v, w, count);
   return state;
