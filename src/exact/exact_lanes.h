@@ -65,74 +65,58 @@ FN ROUNDED_SUM round_serially(LOCAL const long* digits, int count, int base, LOC
 #define lanes_shuffle(value, lane) subgroup_shuffle(value, lane)
 #define lanes_sync() subgroup_sync()
 
-// One step of carry propagation. The carry out of the last lane is dropped, so the lanes are a number modulo 2^(32 LANES).
-FN long carry_step(long digit, uint lane) {
-  const long below = subgroup_shuffle64(digit, (lane - 1) & (LANES - 1)) >> 32;
-  return (digit & FULL_DIGIT) + (lane == 0 ? 0 : below);
+FN long digit_at(LOCAL const long* digits, int count, int i) { return i >= 0 && i < count ? digits[i] : 0; }
+FN long carry_of(long digit) { return (digit >> 32) + (long)((uint)digit >> 31); }
+
+// Digit i of the same number in digits from -2^31 - 1 to 2^31 + 1, by two steps of carries; there are two more than `count`. Such a digit outweighs all
+// below it: the highest one that is not zero has the number's sign.
+FN long balanced_digit(LOCAL const long* digits, int count, int i) {
+  const long below = digit_at(digits, count, i - 1);
+  const long once = (long)(int)digit_at(digits, count, i) + carry_of(below);
+  const long once_below = (long)(int)below + carry_of(digit_at(digits, count, i - 2));
+  return (long)(int)once + carry_of(once_below);
 }
 
 // `digits` may have any values under 2^62; digit i weighs 2^(base + 32 i - 1074). All lanes return the result.
 FN ROUNDED_SUM round_digits(LOCAL const long* digits, int count, int base, LOCAL long* scratch) {
   const uint lane = local_id();
-  // The range of nonzero digits.
-  int first = 0;
-  if (count > LANES - 2) {
-    int last = 0;
-    first = count;
-    for (int i = 0; i < count; i += LANES) {
-      const uint used = subgroup_ballot(i + (int)lane < count && digits[i + (int)lane < count ? i + (int)lane : 0] != 0);
-      if (used == 0) continue;
-      if (first == count) first = i + (int)lowest_bit(used);
-      last = i + 31 - (int)clz32(used);
-    }
-    if (first == count) first = 0;
-    if (last - first > LANES - 3) {  // more digits than lanes: serially
-      ROUNDED_SUM rounded;
-      rounded.float64 = rounded.integer = 0;
-      rounded.float32 = rounded.bits = rounded.is_lowest = 0;
-      if (lane == 0) rounded = round_serially(digits, count, base, scratch);
-      return rounded;
-    }
-    base += 32 * first;
-  }
-  long digit = first + (int)lane < count ? digits[first + (int)lane] : 0;
-  digit = carry_step(carry_step(digit, lane), lane);
-  // Assumes the sign of the highest digit. If that is wrong, carry propagation fills all lanes, and the sign is flipped below.
+  // The highest digit, and the sign of all that is more than two digits below it.
+  int highest = -1;
   uint negative = 0;
-  uint used = subgroup_ballot(digit != 0);
-  if (used != 0 && subgroup_shuffle64(digit, 31 - clz32(used)) < 0) {
-    negative = 1;
-    digit = -digit;
+  int rest = 0;
+  for (int first = (count + 1) / LANES * LANES; first >= 0 && rest == 0; first -= LANES) {
+    const long digit = balanced_digit(digits, count, first + (int)lane);
+    uint used = subgroup_ballot(digit != 0);
+    const uint signs = subgroup_ballot(digit < 0);
+    if (highest < 0 && used != 0) {
+      highest = first + 31 - (int)clz32(used);
+      negative = signs >> (highest - first) & 1;
+    }
+    const int lower = highest - 2 - first;  // the number of digits here that are more than two below the highest
+    used &= lower >= LANES ? ~0u : lower > 0 ? (1u << lower) - 1 : 0;
+    if (used != 0) rest = (signs >> (31 - clz32(used)) & 1) == negative ? 1 : -1;
   }
-  for (;;) {
-    while (subgroup_ballot(digit < 0 || digit > FULL_DIGIT) != 0) digit = carry_step(digit, lane);
-    if (subgroup_shuffle64(digit, LANES - 1) == 0) break;
-    negative ^= 1;
-    digit = -digit;
-  }
-
-  used = subgroup_ballot(digit != 0);
-  const int highest = used != 0 ? 31 - (int)clz32(used) : 0;
-  const uint word32 = (uint)digit;
-  const uint high = subgroup_shuffle(word32, (uint)highest);
-  const uint middle = highest > 0 ? subgroup_shuffle(word32, (uint)(highest - 1) & (LANES - 1)) : 0;
-  const uint low = highest > 1 ? subgroup_shuffle(word32, (uint)(highest - 2) & (LANES - 1)) : 0;
-  const uint below = highest > 2 ? used & ((1u << (highest - 2)) - 1) : 0;
-  const uint zeros = high != 0 ? clz32(high) : 0;
-  const ulong word = ((ulong)high << 32 | middle) << zeros | (((ulong)low << zeros) >> 32);
-  const uint sticky = ((low << zeros) | below) != 0;
-  const int top = base + 32 * highest + 31 - (int)zeros;
+  const long sign = negative ? -1 : 0;
+  const long low = ((balanced_digit(digits, count, highest - 2) ^ sign) - sign) - (rest < 0);
+  const long middle = ((balanced_digit(digits, count, highest - 1) ^ sign) - sign) + (low >> 32);
+  const long high = ((balanced_digit(digits, count, highest) ^ sign) - sign) + (middle >> 32);
+  // The highest digit may be used up: then the next one has the highest bit, or the one below it.
+  const uint is_short = high == 0;
+  const uint word0 = is_short ? (uint)middle : (uint)high, word1 = is_short ? (uint)low : (uint)middle, word2 = is_short ? 0 : (uint)low;
+  const uint zeros = word0 != 0 ? clz32(word0) : 0;
+  const ulong word = ((ulong)word0 << 32 | word1) << zeros | (((ulong)word2 << zeros) >> 32);
+  const uint sticky = word2 << zeros != 0 || rest != 0;
+  const int top = base + 32 * (highest - (int)is_short) + 31 - (int)zeros;
   // Rounds to both formats in parallel.
-  const uint is_double = lane != 1;
+  const uint is_double = lane != 1, is_zero_sum = highest < 0;
   ulong bits = encode(word, sticky, top, is_double ? 53 : 24, is_double ? 0 : EXACT_FLOAT32_SHIFT, is_double ? 2046 : 254);
-  if (used == 0) bits = 0;
+  if (is_zero_sum) bits = 0;
   ROUNDED_SUM rounded;
-  rounded.float64 = bits | (ulong)(used != 0 ? negative : 0) << 63;
-  rounded.float32 = subgroup_shuffle((uint)bits, 1) | (used != 0 ? negative : 0) << 31;
-  const ulong magnitude = subgroup_shuffle(word32, 0) | (ulong)subgroup_shuffle(word32, 1) << 32;
-  rounded.integer = negative ? 0 - magnitude : magnitude;
-  rounded.bits = used != 0 ? (uint)(top - base + 1) : 0;
-  rounded.is_lowest = negative && rounded.bits == 64 && magnitude == (ulong)1 << 63;
+  rounded.float64 = bits | (ulong)negative << 63;
+  rounded.float32 = subgroup_shuffle((uint)bits, 1) | negative << 31;
+  rounded.integer = (ulong)digit_at(digits, count, 0) + ((ulong)digit_at(digits, count, 1) << 32);
+  rounded.bits = is_zero_sum ? 0 : (uint)(top - base + 1);
+  rounded.is_lowest = negative && rounded.bits == 64 && rounded.integer == (ulong)1 << 63;
   return rounded;
 }
 #else

@@ -7,20 +7,36 @@
 #define SUM_ROW_BITS SUM_ROW_BITS_OF(EXPONENT_BITS)
 #define PRODUCT_ROW_BITS PRODUCT_ROW_BITS_OF(EXPONENT_BITS, DOT)
 #define ROW_BIT ROW_BIT_OF(EXPONENT_BITS, LOWEST_BIT)
-#define ROW_EXPONENTS ROW_EXPONENTS_OF(EXPONENT_BITS, FRACTION_BITS, DOT)
-#define SUM_PIECES SUM_PIECES_OF(EXPONENT_BITS, FRACTION_BITS, DOT)
-#define PRODUCT_PIECES PRODUCT_PIECES_OF(EXPONENT_BITS, FRACTION_BITS, DOT)
-#define PRODUCT_PIECE_BITS PRODUCT_PIECE_BITS_OF(EXPONENT_BITS, DOT)
 #define SUM_ROWS (SUM ? SUM_ROWS_OF(EXPONENT_BITS) : 0)
 #define PRODUCT_ROWS (PRODUCTS ? PRODUCT_ROWS_OF(EXPONENT_BITS, DOT) : 0)
 #define FIRST_PRODUCT_ROW SUM_ROWS
 #define ALL_ROWS (SUM_ROWS + PRODUCT_ROWS)
+#ifndef OWN_BINS
+#define OWN_BINS OWN_BINS_OF(EXPONENT_BITS)
+#endif
+#if OWN_BINS
+// All rows' bins of the first piece, those of the second, …
+#define ROW_EXPONENTS ROW_EXPONENTS_OF(EXPONENT_BITS, FRACTION_BITS, DOT)
+#define SUM_PIECES SUM_PIECES_OF(EXPONENT_BITS, FRACTION_BITS, DOT)
+#define PRODUCT_PIECES PRODUCT_PIECES_OF(EXPONENT_BITS, FRACTION_BITS, DOT)
+#define PRODUCT_PIECE_BITS PRODUCT_PIECE_BITS_OF(EXPONENT_BITS, DOT)
 #define FIRST_PRODUCT_BIN (SUM ? SUM_BINS_OF(EXPONENT_BITS, FRACTION_BITS, DOT) : 0)
 #define ALL_BINS (FIRST_PRODUCT_BIN + (PRODUCTS ? PRODUCT_BINS_OF(EXPONENT_BITS, FRACTION_BITS, DOT) : 0))
-#define OWN_BINS OWN_BINS_OF(EXPONENT_BITS)
-// Of elements, if they have bins of their own: all rows' bins of the first piece, those of the second, …
 #define ELEMENT_ROWS ELEMENT_ROWS_OF(EXPONENT_BITS, FRACTION_BITS, DOT)
 #define ELEMENT_PRODUCT_ROWS ELEMENT_PRODUCT_ROWS_OF(EXPONENT_BITS, FRACTION_BITS, DOT)
+#define SUM_STEP ELEMENT_ROWS  // from a piece's bin to that of the next
+#define PRODUCT_STEP ELEMENT_PRODUCT_ROWS
+#else
+// A bin for each row: that of the first piece, those after it.
+#define ROW_EXPONENTS (FLOATS ? 3 : 0)
+#define SUM_PIECES ((FRACTION_BITS + 8 + 15) / 16)
+#define PRODUCT_PIECES ((2 * (FRACTION_BITS + 8) + 15) / 16)
+#define PRODUCT_PIECE_BITS 16
+#define FIRST_PRODUCT_BIN FIRST_PRODUCT_ROW
+#define ALL_BINS ALL_ROWS
+#define SUM_STEP (16 / SUM_ROW_BITS)
+#define PRODUCT_STEP (16 / PRODUCT_ROW_BITS)
+#endif
 #define PRODUCT_ROW_EXPONENTS (DOT ? ROW_EXPONENTS : ROW_EXPONENTS + 1)
 
 #define COLUMNS (1 << COLUMN_BITS)
@@ -111,15 +127,15 @@ FN void add_to_sum(LOCAL uint* column, DIGITS a) {
   LOCAL uint* bin = bin_of_row(column, a.row);
 #if BITS < 64
   add_piece(bin, SUM_PIECES == 2 ? a.digits & 0xffffu : (uint)a.digits, 0);
-  if (SUM_PIECES == 2) add_piece(bin, (uint)(a.digits >> 16), ELEMENT_ROWS);
+  if (SUM_PIECES == 2) add_piece(bin, (uint)(a.digits >> 16), SUM_STEP);
 #elif BY_FLOATS
   add_piece(bin, (uint)a.low & 0xffffu, 0);
-  add_piece(bin, (uint)(a.low >> 16), 2);
-  add_piece(bin, a.high & 0xffffu, 4);
-  add_piece(bin, (uint)((int)a.high >> 16), 6);
+  add_piece(bin, (uint)(a.low >> 16), SUM_STEP);
+  add_piece(bin, a.high & 0xffffu, 2 * SUM_STEP);
+  add_piece(bin, (uint)((int)a.high >> 16), 3 * SUM_STEP);
 #else
 #pragma unroll
-  for (int i = 0; i < 4; ++i) add_piece(bin, i == 3 ? (uint)((long)a.digits >> 48) : (uint)(a.digits >> (16 * i)) & 0xffffu, 2 * i);
+  for (int i = 0; i < 4; ++i) add_piece(bin, i == 3 ? (uint)((long)a.digits >> 48) : (uint)(a.digits >> (16 * i)) & 0xffffu, i * SUM_STEP);
 #endif
 }
 #if BITS == 64
@@ -140,7 +156,6 @@ FN int high_digits(DIGITS a) {
 #endif
 }
 FN void add_to_products(LOCAL uint* column, DIGITS a, DIGITS b) {
-  const uint step = DOT ? 2 : 1;
   // Shifted before they are added, which needs fewer registers.
   LOCAL uint* bin = DOT ? column + ((a.row >> ROW_SHIFT) + (b.row >> ROW_SHIFT)) * COLUMNS : bin_of_row(column, a.row);
   bin += FIRST_PRODUCT_BIN * COLUMNS;
@@ -159,7 +174,7 @@ FN void add_to_products(LOCAL uint* column, DIGITS a, DIGITS b) {
 #pragma unroll
   for (int i = 0; i < 8; ++i) {
     const uint word = words[i / 2];
-    add_piece(bin, i == 7 ? (uint)((int)word >> 16) : i % 2 ? word >> 16 : word & 0xffffu, i * step);
+    add_piece(bin, i == 7 ? (uint)((int)word >> 16) : i % 2 ? word >> 16 : word & 0xffffu, i * PRODUCT_STEP);
   }
 }
 #else
@@ -170,7 +185,7 @@ FN void add_to_products(LOCAL uint* column, DIGITS a, DIGITS b) {
 #pragma unroll
   for (int i = 0; i < PRODUCT_PIECES; ++i) {
     const uint rest = (uint)(product >> (i * PRODUCT_PIECE_BITS));
-    add_piece(bin, i == PRODUCT_PIECES - 1 ? rest : rest & mask, i * ELEMENT_PRODUCT_ROWS);
+    add_piece(bin, i == PRODUCT_PIECES - 1 ? rest : rest & mask, i * PRODUCT_STEP);
   }
 }
 #endif
@@ -178,11 +193,14 @@ FN void add_to_products(LOCAL uint* column, DIGITS a, DIGITS b) {
 
 // A row's bin, for additions other than those of elements. `product`: of the products' rows.
 FN uint bin_of(uint row, const uint product) {
-  const uint elements = OWN_BINS ? (product ? ELEMENT_PRODUCT_ROWS : ELEMENT_ROWS) : ~0u;
+#if OWN_BINS
+  const uint elements = product ? ELEMENT_PRODUCT_ROWS : ELEMENT_ROWS;
   const uint to_a_row = product ? PRODUCT_ROW_BITS >> PRODUCT_ROW_EXPONENTS : SUM_ROW_BITS >> ROW_EXPONENTS;
   const uint pieces = product ? PRODUCT_PIECES : SUM_PIECES, first = product ? FIRST_PRODUCT_BIN : 0;
-  if (!OWN_BINS) return first + row;
   return first + (row * to_a_row < elements ? row * to_a_row : row + pieces * elements - (elements + to_a_row - 1) / to_a_row);
+#else
+  return (product ? FIRST_PRODUCT_BIN : 0) + row;
+#endif
 }
 
 // Adds magnitude · 2^position to rows from `row` on, or subtracts it.

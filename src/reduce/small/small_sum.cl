@@ -1,7 +1,7 @@
 // The exact sum of a small array in one short launch. Work-items add their terms up in registers, by floating-point additions that prove
 // themselves exact (sums_float32.cl, terms_float64.cl). Sums that are not much larger or finer than that of the previous launch, of which it has stored
 // how large it was, are combined as fixed-point numbers (fixed_sum.h); a first launch looks at a sample. Groups whose terms do not fit add them up
-// as statistics.cl does (bins.h, exponent_window.h, words.h), which is slower.
+// as statistics.cl does (bins.h, words.h; of more than one tile also exponent_window.h), which is slower.
 //
 // Groups add their sums to counted words (meet.h). The last group gathers them: the device must hold two groups.
 //
@@ -10,6 +10,10 @@
 // whether a group has more than one tile. There are at most MAX_SUM_GROUPS groups.
 #define MAX_SUM_GROUPS 1024
 #define SUBGROUPS (GROUP_SIZE / SUBGROUP)
+
+// For each i < n, one a work-item: in a number of turns that is known, so that most such loops are none.
+#define FOR_EACH(i, n) \
+  _Pragma("unroll") for (uint i = local_id(), turn = 0; turn < ((n) + GROUP_SIZE - 1) / GROUP_SIZE; ++turn, i += GROUP_SIZE) if (i < (n))
 
 // The words of a group in local memory.
 #define STORAGE_GROUP 0                             // the group's sum as a fixed-point number
@@ -91,31 +95,33 @@ FN FIXED add_group(LOCAL uint* storage, LOCAL uint4* memory, FIXED sum) {
   return sum_of_pieces(memory + STORAGE_GROUP / 4);
 }
 
-// Adds up the group's terms, any numbers, in rows. `greatest` is where to note the exponent field of the greatest.
-FN void add_in_bins(LOCAL uint4* memory, LOCAL long* sums, LOCAL long* rows, LOCAL uint* counters, ARRAY a, ARRAY b, ulong count,
-                    GLOBAL uint* greatest) {
+// Adds up the group's terms, any numbers, in bins. `greatest` is where to note the exponent field of the greatest.
+FN void add_in_bins(LOCAL uint4* memory, LOCAL long* sums, LOCAL uint* counters, ARRAY a, ARRAY b, ulong count, GLOBAL uint* greatest) {
   LOCAL uint* bins = (LOCAL uint*)memory;
   LOCAL uint* column = bins + (local_id() & (COLUMNS - 1));
-  for (uint i = local_id(); i < BIN_LOADS; i += GROUP_SIZE) memory[i] = make_uint4(0, 0, 0, 0);
-  for (uint i = local_id(); i < ALL_BINS + RECORD_COUNTERS; i += GROUP_SIZE) sums[i] = 0;
-  for (uint i = local_id(); i < COUNTERS; i += GROUP_SIZE) counters[i] = 0;
+  ulong first = (ulong)group_id() * TILE;
+  uint4 x[LOADS], y[LOADS];
+  load_tile(x, y, a, b, first, count);  // in flight while local memory is cleared
+  FOR_EACH(i, BIN_LOADS) memory[i] = make_uint4(0, 0, 0, 0);
+  FOR_EACH(i, ALL_BINS + RECORD_COUNTERS) sums[i] = 0;
+  FOR_EACH(i, COUNTERS) counters[i] = 0;
   barrier_local();
   SUMS_STATE state = empty_sums();
-  uint filled = 0;  // tiles in the running sums
-  uint added = 0;   // terms of a work-item in the bins
 #if GREATEST_NOTED
   uint most = 0;
 #endif
-  for (ulong first = (ulong)group_id() * TILE; first < count; first += (ulong)group_count() * TILE) {
-    if (added + REALS > ROOM) {
-      collect_bins(bins, counters, sums);
-      added = 0;
-    }
-    uint4 x[LOADS], y[LOADS];
-    load_tile(x, y, a, b, first, count);
-    if (first < TILE * (ulong)group_count()) state.window = guess_window(x, y);
+#if STREAM
+  state.window = guess_window(x, y);
+  uint filled = 0;  // tiles in the running sums
+  uint added = 0;   // terms of a work-item in the bins
+#endif
+  for (;;) {
 #pragma unroll
     for (int i = 0; i < LOADS; ++i) state = add_load(column, counters, x[i], y[i], state);
+#if GREATEST_NOTED
+    most = max_u32(most, greatest_field(x, y));
+#endif
+#if STREAM
     ++filled;
     added += REALS;
     state.window = move_window(column, state.window, filled * LOADS);
@@ -123,11 +129,20 @@ FN void add_in_bins(LOCAL uint4* memory, LOCAL long* sums, LOCAL long* rows, LOC
       state.window = empty_window(column, state.window);
       filled = 0;
     }
-#if GREATEST_NOTED
-    most = max_u32(most, greatest_field(x, y));
+    first += TILE * (ulong)group_count();
+    if (first >= count) break;
+    if (added + REALS > ROOM) {
+      collect_bins(bins, counters, sums);
+      added = 0;
+    }
+    load_tile(x, y, a, b, first, count);
+#else
+    break;
 #endif
   }
+#if STREAM
   flush_together(column, state.window);
+#endif
   // No square is -0.0; one of NaN is counted apart.
   if (state.other != 0 || (PRODUCTS && !DOT)) atomic_add_local32(&counters[COUNTER_OTHERS], 1);
 #if GREATEST_NOTED
@@ -135,7 +150,22 @@ FN void add_in_bins(LOCAL uint4* memory, LOCAL long* sums, LOCAL long* rows, LOC
   if ((local_id() & (SUBGROUP - 1)) == 0) atomic_max_global32(greatest, most);
 #endif
   collect_bins(bins, counters, sums);
-  add_bins_to_rows(sums, rows);
+}
+
+// The sum of the rows that begin in digit i. None of them reaches 2^36, because a group has few terms (small_sum_device.cpp).
+FN long sum_in_digit(LOCAL const long* sums, uint i) {
+  const uint row_bits = SUM ? SUM_ROW_BITS : PRODUCT_ROW_BITS, rows = 32 / row_bits;
+  ulong sum = 0;
+#pragma unroll
+  for (uint k = 0; k < rows; ++k) {
+    if (i * rows + k < ALL_ROWS) sum += (ulong)sums[i * rows + k] << k * row_bits;
+  }
+  return (long)sum;
+}
+// Word i of the group (words.h): a digit takes the carry of the one below it, as words of many groups are added up.
+FN long word_of_sums(LOCAL const long* sums, uint i) {
+  if (i >= FIRST_COUNTER) return sums[ALL_BINS + i - FIRST_COUNTER];
+  return (sum_in_digit(sums, i) & 0xffffffffL) + (i != 0 ? sum_in_digit(sums, i - 1) >> 32 : 0);
 }
 
 // `slots` are zero before and after each launch, except the state. The first element of `a` lies at byte `a_offset`, the others `a_stride` bytes
@@ -150,11 +180,6 @@ void small_sum(TERM_PARAMETERS, ulong count, GLOBAL ulong* slots, GLOBAL long* r
   LOCAL_VAR uint4 memory[STORAGE / 4];
   LOCAL_VAR uint4 bins[BIN_LOADS > SCRATCH_LOADS ? BIN_LOADS : SCRATCH_LOADS];
   LOCAL_VAR long sums[ALL_BINS + RECORD_COUNTERS];
-#if OWN_BINS
-  LOCAL_VAR long rows[ALL_ROWS + RECORD_COUNTERS];
-#else
-  LOCAL long* rows = sums;
-#endif
   LOCAL_VAR long words[WORDS];
   LOCAL_VAR uint counters[COUNTERS];
 
@@ -223,11 +248,8 @@ void small_sum(TERM_PARAMETERS, ulong count, GLOBAL ulong* slots, GLOBAL long* r
     }
   }
 
-  for (uint i = local_id(); i < WORDS; i += GROUP_SIZE) words[i] = 0;
-  if (own) {
-    add_in_bins(bins, sums, rows, counters, left, right, count, (GLOBAL uint*)(state_place + 1));
-    for (uint i = local_id(); i < WORDS; i += GROUP_SIZE) words[i] = word_of_rows(rows, i);
-  }
+  if (own) add_in_bins(bins, sums, counters, left, right, count, (GLOBAL uint*)(state_place + 1));
+  FOR_EACH(i, WORDS) words[i] = own ? word_of_sums(sums, i) : 0;
   if (!is_last) {
     publish_words(merged, words);
     return;
@@ -246,7 +268,7 @@ void small_sum(TERM_PARAMETERS, ulong count, GLOBAL ulong* slots, GLOBAL long* r
     words[FIRST_COUNTER + COUNTER_OTHERS] += sum.other;
   }
   barrier_local();
-  for (uint i = local_id(); i < WORDS; i += GROUP_SIZE) result[i] = words[i];
+  FOR_EACH(i, WORDS) result[i] = words[i];
   if (local_id() >= SUBGROUP) return;
   const ulong rounded = round_words(record, record_offset, count, skip_nans, words, bins);
   if (local_id() != 0) return;

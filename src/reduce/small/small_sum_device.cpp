@@ -36,12 +36,12 @@ std::uint64_t words_of(DType type, Terms terms) {
   return 16 + 32 + std::uint64_t{SPACING} * layout_of(type, terms).added_words();
 }
 
-// What the kernel needs of local memory: bins, rows, words, and some.
+// What the kernel needs of local memory: bins, their sums, words, and some.
 std::uint64_t local_bytes(DType type, Terms terms) {
   if (is_integer(type)) return 4096;
   const RecordLayout layout = layout_of(type, terms);
   const std::uint64_t rows = layout.sum_rows + layout.product_rows;
-  return (std::uint64_t{4} << kColumnBits) * layout.bins + 8 * (rows + layout.bins + layout.added_words()) + 2048;
+  return (std::uint64_t{4} << kColumnBits) * rows + 8 * (rows + layout.added_words()) + 2048;
 }
 
 bool can_run(const DeviceInfo& info, DType type, Terms terms) {
@@ -116,7 +116,8 @@ device::Source small_sum_source(DType type, Terms terms, const tuning::Shape& sh
                        {"STREAM", shape.stream},
                        {"STRIDED", strided},
                        {"TERM", code != nullptr},
-                       {"WINDOWS", 1},
+                       {"OWN_BINS", 0},
+                       {"WINDOWS", shape.stream},
                        {"ROUND", 1},
                        {"COLUMN_BITS", kColumnBits}});
   return source;
