@@ -2,7 +2,7 @@
 // depend on the data are rarely taken.
 // Defined by the host:
 //   SAMPLE_TYPE      0 uint8, 1 uint16, 2 integers of 32 bits, 3 of 64, 4 float, 5 double
-//   GUESS            0 the sample is the slot, 1 Even, 2 Trie by key, 3 Trie by value: thresholds are then values instead of keys
+//   GUESS            0 the sample is the slot, 1 Even, 2 Trie by key, 3 Trie by value: thresholds are then values instead of keys; 4 Floor
 //   COUNTERS         0 in local memory, 32 bits, in copies; 1 in local memory, 16 bits, for bytes in copies; 2 in global memory
 //   CHANNELS         of uint8: bytes are interleaved channels; channel c has slots c * 256 ...
 //   COPY_BITS        there are 2^COPY_BITS copies of local counters: work-item i adds to copy i % copies, so that few lanes of a
@@ -52,7 +52,7 @@ KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT) void histogram_count(DATA_PARAMETERS, u
                                                               GLOBAL const Key* thresholds, uint threshold_count, GLOBAL const uint* trie,
                                                               uint trie_words, uint shift, Key first, Key span, Key flip, Real low,
                                                               Real scale, Real top, Real tolerance, Real last_tolerance,
-                                                              uint one DYNLOCAL_PARAMETER(memory)) {
+                                                              Real high, uint one DYNLOCAL_PARAMETER(memory)) {
   DYNLOCAL(memory);
 #if TERM
   const ARRAY terms = TERM_VALUE;
@@ -105,6 +105,7 @@ KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT) void histogram_count(DATA_PARAMETERS, u
   values.top = top;
   values.tolerance = tolerance;
   values.last_tolerance = last_tolerance;
+  values.high = high;
   const Plan* plan = &values;
   LOCAL uint* drawn = counters + COUNTER_WORDS;
 #if HOT
@@ -118,7 +119,7 @@ KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT) void histogram_count(DATA_PARAMETERS, u
   barrier_local();
 
 #if COUNTERS == 0 || PAIRED
-  LOCAL uint* mine = counters + (local_id() & (COPIES - 1));
+  LOCAL uint* mine = counters + opaque(local_id() & (COPIES - 1));  // else compilers combine it with the bits of each slot
 #else
   LOCAL uint* mine = counters;
 #endif

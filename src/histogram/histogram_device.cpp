@@ -21,8 +21,10 @@ namespace {
 constexpr std::uint32_t kGroupSize = 1024;
 constexpr std::uint32_t kResident = 2;
 constexpr std::uint32_t kAheadLoads = 4, kAheadSteps = 4;
-constexpr std::uint32_t kHotLoads = 3;          // of 32-bit samples: a fourth one would be spilled
-constexpr std::uint64_t kManyTiles = 64;        // per compute unit: from this number on, tiles are taken in fours
+constexpr std::uint32_t kLargeDataLoads = 4;                       // of 32-bit samples in even bins:
+constexpr std::uint64_t kLargeDataBytes = std::uint64_t{1} << 27;  // from there on the second-level cache has little of the data
+constexpr std::uint32_t kHotLoads = 3;                             // of 32-bit samples: a fourth one would be spilled
+constexpr std::uint64_t kManyTiles = 64;                           // per compute unit: from this number on, tiles are taken in fours
 constexpr std::uint32_t kFewerGroupSize = 768;  // 80 registers for each; a multiple of 3, so that a work-item always has the same channels
 constexpr std::uint32_t kReservedBytes = 1024;  // of local memory, per group, reserved by the driver
 // More copies would cost more to clear and to add up than they save; measured on an H100, for 8-bit and for wider samples.
@@ -60,6 +62,11 @@ bool guesses_evenly(const DeviceInfo& info, const Plan& plan) {
   return plan.even() && info.has(Capability::denormals) && (plan.type() != DType::float64 || info.has(Capability::fp64));
 }
 
+// By instructions of GPUs that round down.
+bool guesses_by_floor(const DeviceInfo& info, const Plan& plan) {
+  return plan.floor() && !info.is_cpu && info.has(Capability::fp64) && info.has(Capability::denormals) && info.has(Capability::fma);
+}
+
 device::Memory upload_thresholds(device::Device& device, const Plan& plan, Guess guess) {
   if (size_of(plan.type()) == 8) return upload(device, plan.thresholds());
   const bool bits = guess == Guess::trie_by_value;
@@ -70,7 +77,7 @@ device::Memory upload_thresholds(device::Device& device, const Plan& plan, Guess
 }
 
 std::string Configuration::text() const {
-  constexpr std::string_view kGuesses[] = {"patterns", "even", "trie", "trie by value"};
+  constexpr std::string_view kGuesses[] = {"patterns", "even", "trie", "trie by value", "floor"};
   constexpr std::string_view kCounters[] = {"local32", "local16", "global"};
   return fmt::format("{}{} {}{} groups={} group_size={} loads={}{}{}{}", kGuesses[static_cast<std::size_t>(guess)],
                      edges_local ? " in local memory," : ",", kCounters[static_cast<std::size_t>(counters)],
@@ -118,7 +125,9 @@ Configuration choose(const DeviceInfo& info, std::uint64_t local_bytes, const Pr
   const auto fits = [&](std::uint64_t room) { return local_bytes_of(problem, chosen, trie) <= room; };
   if (problem.plan != nullptr && !problem.plan->by_value()) {
     chosen.guess = Guess::even;
-    if (!guesses_evenly(info, *problem.plan)) {
+    if (guesses_by_floor(info, *problem.plan)) {
+      chosen.guess = Guess::floor;
+    } else if (!guesses_evenly(info, *problem.plan)) {
       const bool by_value = info.has(Capability::denormals);
       chosen.edges_local = true;
       const bool thresholds_fit = fits(shared);                                     // while the trie is empty
@@ -131,6 +140,8 @@ Configuration choose(const DeviceInfo& info, std::uint64_t local_bytes, const Pr
     }
   }
   chosen.loads = small_data || info.is_cpu ? 1 : small_local && size_of(type) == 1 ? 4 : 2;
+  const bool by_arithmetic = chosen.guess == Guess::even || chosen.guess == Guess::floor;
+  if (by_arithmetic && size_of(type) == 4 && bytes >= kLargeDataBytes && !info.is_cpu && !small_local) chosen.loads = kLargeDataLoads;
   // Arithmetic in double needs more registers than the full group size leaves.
   if (size_of(type) == 8 && chosen.guess == Guess::even && chosen.group_size == kGroupSize && group_size == 0)
     chosen.group_size = kFewerGroupSize;
@@ -266,13 +277,16 @@ void DeviceHistogram::launch_typed(std::vector<device::Argument> arguments, std:
   const Plan* plan = configuration_.guess == Guess::pattern ? nullptr : problem_.plan;
   const auto thresholds = static_cast<std::uint32_t>(plan != nullptr ? plan->thresholds().size() : 0);
   Key first = static_cast<Key>(trie_.first);
-  Real low{}, scale{}, top{}, tolerance{}, last_tolerance{};
+  Real low{}, scale{}, top{}, tolerance{}, last_tolerance{}, high{};
   const auto set = [&](const auto& guess) {
     low = static_cast<Real>(guess.low);
     scale = static_cast<Real>(guess.scale);
     top = static_cast<Real>(guess.top);
   };
-  if (configuration_.guess == Guess::even) {
+  if (configuration_.guess == Guess::floor) {
+    set(*plan->floor());
+    high = static_cast<Real>(plan->floor()->high);
+  } else if (configuration_.guess == Guess::even) {
     set(*plan->even());
     first = static_cast<Key>(plan->even()->first);
     tolerance = static_cast<Real>(plan->even()->tolerance);
@@ -303,6 +317,7 @@ void DeviceHistogram::launch_typed(std::vector<device::Argument> arguments, std:
                                      top,
                                      tolerance,
                                      last_tolerance,
+                                     high,
                                      std::uint32_t{1}};
   arguments.insert(arguments.end(), std::begin(others), std::end(others));
   device_.launch(count_, grid, arguments);

@@ -26,7 +26,7 @@ namespace samesum::binning {
 /// The counters' place and size while a group counts; numbered as in count.cl.
 enum class Counters { local32, local16, global };
 /// How a slot is guessed; numbered as in count.cl.
-enum class Guess { pattern, even, trie, trie_by_value };
+enum class Guess { pattern, even, trie, trie_by_value, floor };
 
 /// The parameters of a kernel and its launch.
 struct Configuration {

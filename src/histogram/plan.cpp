@@ -26,6 +26,7 @@ constexpr std::uint64_t kGrain = std::uint64_t{1} << 14;  // edges that a thread
 constexpr std::uint64_t kChecked = 1024;                  // edges between two looks at whether they are even
 constexpr std::uint64_t kManyThresholds = std::uint64_t{1} << 17;
 // Where the arithmetic rounds by adding a large constant, numbers must be smaller than it by two bits.
+constexpr std::uint64_t kMaxFloorBins = std::uint64_t{1} << 14;  // with more, finding bins is not what takes time
 constexpr std::uint64_t kMaxFloatEdges = std::uint64_t{1} << 21;
 
 // The key of the least value of T that is >= edge (or > edge, where `above`).
@@ -110,6 +111,7 @@ Plan::Plan(const Bins& bins, DType type) : type_(type), slots_(bins.count() + 3)
   }
   make_thresholds(bins);
   find_even(bins);
+  find_floor(bins);
 }
 
 std::vector<std::uint64_t> Plan::fold(std::span<const std::uint64_t> patterns) const {
@@ -223,7 +225,7 @@ void Plan::find_even(const Bins& bins) {
     if constexpr (std::is_arithmetic_v<T>) {
       const std::span<const std::uint64_t> all(thresholds_);
       const std::uint64_t inner = std::min<std::uint64_t>(all.size(), bins.count());  // without the last edge
-      double widest = -1, widest_last = -1;                                            // of all distances; below 0: none
+      double widest = -1, widest_last = -1;                                           // of all distances; below 0: none
       if (inner < all.size()) {
         WrongSide<T> last(even);
         last.add(all.subspan(inner), inner);
@@ -245,6 +247,44 @@ void Plan::find_even(const Bins& bins) {
       even_ = even;
     }
   });
+}
+
+namespace {
+
+// floor((x - low) * scale) as kernels compute it (see Floor) of the sample with this key.
+double floor_of(std::uint64_t key, float low, float scale) {
+  const double x = std::bit_cast<float>(float_bits_of(static_cast<std::uint32_t>(key)));
+  // Rounded down: the error of the sum shows whether rounding to the nearest has rounded up.
+  const double sum = x - low, taken = x - sum, lost = (x - (sum + taken)) + (taken - low);
+  float difference = static_cast<float>(sum);
+  if (difference > sum || (difference == sum && lost < 0)) difference = std::nextafter(difference, -std::numeric_limits<float>::infinity());
+  return std::floor(static_cast<double>(difference) * scale);
+}
+
+}  // namespace
+
+void Plan::find_floor(const Bins& bins) {
+  const std::uint64_t count = bins.count();
+  if (type_ != DType::float32 || count > kMaxFloorBins || thresholds_.size() != count + 1) return;
+  const double width = bins.high() - bins.low();
+  if (!representable(bins.low(), true) || !representable(static_cast<double>(count) / width, true)) return;
+  const auto low = static_cast<float>(bins.low()), nearest = static_cast<float>(static_cast<double>(count) / width);
+  const std::uint64_t high = thresholds_.back() - 1;
+  if (thresholds_[count - 1] > high) return;  // no float is in the last bin
+  for (const float scale : {nearest, std::nextafter(nearest, std::numeric_limits<float>::infinity()), std::nextafter(nearest, 0.0f)}) {
+    const auto is_right = [&](std::uint64_t i) {
+      // Samples equal to the last edge are compared with it.
+      const std::uint64_t before = thresholds_[i] - (i == count ? 2 : 1);
+      const double edge = static_cast<double>(i);
+      return floor_of(thresholds_[i], low, scale) >= edge && floor_of(before, low, scale) < edge;
+    };
+    std::uint64_t i = 0;
+    while (i <= count && is_right(i)) ++i;
+    if (i <= count) continue;
+    floor_ =
+        Floor{low, scale, 0x1.8p23f + static_cast<float>(count), std::bit_cast<float>(float_bits_of(static_cast<std::uint32_t>(high)))};
+    return;
+  }
 }
 
 std::uint64_t Plan::slot_of(std::uint64_t bits) const noexcept {

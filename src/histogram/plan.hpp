@@ -38,6 +38,16 @@ struct Even {
   std::uint64_t first = 0;  ///< key of the first threshold, for integers
 };
 
+/// The slot of a float32 sample by two operations, where that is right for all samples: floor((x - low) * scale) + 1, of the difference
+/// rounded down and the exact product, clamped to what is outside of all bins. Both operations are monotone, so the host checks the
+/// thresholds and the keys before them. Only samples equal to the last edge, which belong to the last bin, are compared with it.
+struct Floor {
+  float low = 0;
+  float scale = 0;
+  float top = 0;   ///< ROUNDER of slots.cl and the number of bins
+  float high = 0;  ///< the greatest sample in the last bin
+};
+
 /// A search by table: a trie over keys, whose first level may be over values instead. In it, an offset is the difference of a key to the
 /// first threshold, clamped to the thresholds' span. Cell offset >> shift of the root, or, for float32, cell round((x - low) * scale),
 /// clamped to [0, top], is a word: of a leaf, with the count and start of the thresholds among its keys; or of a node, whose word for an
@@ -84,6 +94,7 @@ class Plan {
   const Filled<std::uint64_t>& thresholds() const noexcept { return thresholds_; }
   /// No value where the guess would be too imprecise.
   const std::optional<Even>& even() const noexcept { return even_; }
+  const std::optional<Floor>& floor() const noexcept { return floor_; }
   /// A trie of at most `most` words, at least one; where they do not suffice, leaves have more thresholds. `by_value`: whether the first
   /// level may be over values, which needs the host's arithmetic, denormals included.
   Trie trie(std::uint64_t most, bool by_value) const;
@@ -93,6 +104,7 @@ class Plan {
  private:
   void make_thresholds(const Bins& bins);
   void find_even(const Bins& bins);
+  void find_floor(const Bins& bins);
 
   DType type_;
   std::uint64_t slots_;
@@ -101,6 +113,7 @@ class Plan {
   std::optional<Bins> failing_;        // bins whose formula fails at some patterns
   std::vector<std::uint32_t> faults_;  // of each pattern
   std::optional<Even> even_;
+  std::optional<Floor> floor_;
 };
 
 /// The keys of floats: unsigned integers in the order of the values, so that key(x) >= threshold is equivalent to x >= edge. The key of

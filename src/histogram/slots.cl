@@ -35,6 +35,7 @@ typedef struct {
   int runs;         // of HOT: whether other samples come in runs
   Key first, span, flip;
   Real low, scale, top, tolerance, last_tolerance;
+  Real high;  // the greatest sample in the last bin
 } Plan;
 
 #if GUESS != 0
@@ -71,7 +72,18 @@ FN int reaches(const Plan* plan, Key bits, uint threshold) {
 #endif
 }
 
-#if GUESS == 1
+#if GUESS == 4
+// floor((x - low) * scale), plus ROUNDER.
+FN float floor_of(const Plan* plan, float x) { return fma_down_f32(add_down_f32(x, -plan->low), plan->scale, ROUNDER); }
+// The slot of any sample, given that: outside of all bins, on the last edge, or NaN.
+FN uint slot_bounded(const Plan* plan, Key bits, float floored) {
+  const float x = as_float(bits);
+  uint slot = WHOLE(fmin(fmax(floored, ROUNDER - 1), plan->top)) + 1;
+  slot = x == plan->high ? plan->threshold_count - 1 : slot;
+  return x != x ? plan->nan_slot : slot;
+}
+FN uint slot_of(const Plan* plan, Key bits) { return slot_bounded(plan, bits, floor_of(plan, as_float(bits))); }
+#elif GUESS == 1
 typedef struct {
   uint edge;
   Real off;   // distance from that edge
@@ -174,6 +186,19 @@ FN void slots_of(const Plan* plan, uint4 vector, uint* slots) {
 #else
   Key bits[PER_VECTOR];
   samples_of(vector, bits);
+#if GUESS == 4
+  // Whether any sample is outside of all bins is asked once for the load, of the bits: those of floats that are not negative are in the order of values.
+  float floors[PER_VECTOR];
+  uint greatest = 0;
+  _Pragma("unroll") for (uint k = 0; k < PER_VECTOR; ++k) {
+    floors[k] = floor_of(plan, as_float(bits[k]));
+    slots[k] = WHOLE(floors[k]) + 1;
+    greatest = max_u32(greatest, slots[k] - 1);
+  }
+  if (greatest >= plan->threshold_count - 1) {
+    _Pragma("unroll") for (uint k = 0; k < PER_VECTOR; ++k) slots[k] = slot_bounded(plan, bits[k], floors[k]);
+  }
+#else
   // The rare cases are tested once for the load: is any sample near an edge, or NaN?
 #if SAMPLE_TYPE == 4
   float nans = 0;
@@ -209,6 +234,7 @@ FN void slots_of(const Plan* plan, uint4 vector, uint* slots) {
   if (unsure) {
     _Pragma("unroll") for (uint k = 0; k < PER_VECTOR; ++k) slots[k] = slot_of(plan, bits[k]);
   }
+#endif
 #endif
 }
 #endif

@@ -119,6 +119,9 @@ class Calls {
     };
     if (is_integer(type) && size_of(type) == 1) count(Bins::each_value(type));
     for (const std::uint64_t bins : {10, 256, 5000, 20000, 1 << 20}) count(Bins::even(-1, 100, bins));
+    if (type == DType::float32) {  // bins that are found by rounding down
+      for (const std::uint64_t bins : {10, 256, 5000}) count(Bins::even(0, 1, bins));
+    }
     count(Bins::between({0, 1e-3, 1, 10, 100}));
     const Array some = zeros(kMaxCpuBytes, type);
     const Bins bins = Bins::even(-1, 100, 16);

@@ -149,6 +149,8 @@ FN double fma_down_f64(double a, double b, double c) { return __fma_rd(a, b, c);
 FN double add_down_f64(double a, double b) { return __dadd_rd(a, b); }
 FN double add_up_f64(double a, double b) { return __dadd_ru(a, b); }
 FN float fma_rn_f32(float a, float b, float c) { return __fmaf_rn(a, b, c); }
+FN float add_down_f32(float a, float b) { return __fadd_rd(a, b); }
+FN float fma_down_f32(float a, float b, float c) { return __fmaf_rd(a, b, c); }
 // The bits of the float16 that is nearest; ties to the even one.
 FN ushort float_to_half(float x) {
   ushort bits;

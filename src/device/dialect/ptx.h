@@ -34,6 +34,17 @@ FN uint opaque(uint x) {
   return x;
 }
 
+FN float add_down_f32(float a, float b) {
+  float sum;
+  asm("add.rm.f32 %0, %1, %2;" : "=f"(sum) : "f"(a), "f"(b));
+  return sum;
+}
+FN float fma_down_f32(float a, float b, float c) {
+  float sum;
+  asm("fma.rm.f32 %0, %1, %2, %3;" : "=f"(sum) : "f"(a), "f"(b), "f"(c));
+  return sum;
+}
+
 // Volatile, so that loads stay together before what is done with the first of them.
 FN uint4 load_streaming(GLOBAL const uint4* p) {
   uint x, y, z, w;
