@@ -77,7 +77,7 @@ FN long balanced_digit(LOCAL const long* digits, int count, int i) {
   return (long)(int)once + carry_of(once_below);
 }
 
-// `digits` may have any values under 2^62; digit i weighs 2^(base + 32 i - 1074). All lanes return the result.
+// `digits` may have any values under 2^62; digit i weighs 2^(base + 32 i - 1074). The first lane returns the result.
 FN ROUNDED_SUM round_digits(LOCAL const long* digits, int count, int base, LOCAL long* scratch) {
   const uint lane = local_id();
   // The highest digit, and the sign of all that is more than two digits below it.
