@@ -21,7 +21,8 @@ namespace {
 constexpr std::uint32_t kGroupSize = 1024;
 constexpr std::uint32_t kResident = 2;
 constexpr std::uint32_t kAheadLoads = 4, kAheadSteps = 4;
-constexpr std::uint32_t kLargeDataLoads = 4;                       // of 32-bit samples in even bins:
+constexpr std::uint32_t kLoads = 2;
+constexpr std::uint32_t kLargeDataLoads = 4;                       // where bins are found by rounding down: others need more registers
 constexpr std::uint64_t kLargeDataBytes = std::uint64_t{1} << 27;  // from there on the second-level cache has little of the data
 constexpr std::uint32_t kHotLoads = 3;                             // of 32-bit samples: a fourth one would be spilled
 constexpr std::uint64_t kManyTiles = 64;                           // per compute unit: from this number on, tiles are taken in fours
@@ -139,9 +140,8 @@ Configuration choose(const DeviceInfo& info, std::uint64_t local_bytes, const Pr
       chosen.guess = trie.by_value ? Guess::trie_by_value : Guess::trie;
     }
   }
-  chosen.loads = small_data || info.is_cpu ? 1 : small_local && size_of(type) == 1 ? 4 : 2;
-  const bool by_arithmetic = chosen.guess == Guess::even || chosen.guess == Guess::floor;
-  if (by_arithmetic && size_of(type) == 4 && bytes >= kLargeDataBytes && !info.is_cpu && !small_local) chosen.loads = kLargeDataLoads;
+  chosen.loads = small_data || info.is_cpu ? 1 : small_local && size_of(type) == 1 ? 4 : kLoads;
+  if (chosen.guess == Guess::floor && bytes >= kLargeDataBytes && !small_local) chosen.loads = kLargeDataLoads;
   // Arithmetic in double needs more registers than the full group size leaves.
   if (size_of(type) == 8 && chosen.guess == Guess::even && chosen.group_size == kGroupSize && group_size == 0)
     chosen.group_size = kFewerGroupSize;
@@ -230,7 +230,9 @@ DeviceHistogram::DeviceHistogram(device::Device& device, const Problem& problem,
       problem_(problem),
       configuration_(choose(device.info(), device.launch_local_bytes(), problem, samples, group_size, trie_)) {
   if (term != nullptr && !device.info().is_cpu) {
-    // A load of values takes one of each array, so fewer are in flight; long code takes the registers of half as many work-items.
+    // The code takes registers, and a load of values takes one of each array, so fewer are in flight; long code takes the registers of half
+    // as many work-items.
+    if (!configuration_.ahead) configuration_.loads = std::min(configuration_.loads, kLoads);
     if (term->arrays > 1 || term->long_code) configuration_.loads = 1;
     if (term->long_code) configuration_.resident = std::max(configuration_.resident / 2, 1u);
   }
