@@ -141,7 +141,7 @@ bool add_in_windows(const T* from, std::size_t distance, Windows& windows, T& le
     loops::unrolled<kPlaces>([&](auto place) SAMESUM_INLINE_LAMBDA {
       loops::unrolled<2>([&](auto n) SAMESUM_INLINE_LAMBDA {
         const T* const at = from + place * distance + i + n * kElements;
-        loops::prefetch<loops::kVectorBytes>(bytes(at));
+        loops::prefetch<loops::kVectorBytes>(bytes(at), kFarAheadBytes);
         const auto elements = hn::LoadU(d, at);
         low = extreme<kLeast>(low, elements);
         high = extreme<kGreatest>(high, elements);
@@ -213,7 +213,7 @@ bool add_block_in(Windows& windows, const T* from, std::size_t distance, FusedSu
 template <bool kWide>
 bool find_windows(const float* from, std::size_t distance, Windows& windows) {
   using F = Format<float>;
-  const loops::Range range = range_in_places(from, distance, fused_part(sizeof(float)));
+  const loops::Range range = range_in_places(from, distance, fused_part(sizeof(float)), kPlaces);
   if (!find_window(range, range, kSquareSlices<float, kWide>, windows.squares)) return false;
   const int end = (windows.squares.first.end >> 23) - 127;
   windows.sum.set_anchors(kSumSlices<float, kWide>, end + F::kHeadroom + 1, kDistance<float>, kUnit);
@@ -255,7 +255,7 @@ bool add_in_windows(const T* from, std::size_t distance, Windows& windows, T& le
       if constexpr (!kLooksAtSquares<Check>) check.look_at(bytes(unit));
       loops::unrolled<kStep / kElements>([&](auto n) SAMESUM_INLINE_LAMBDA {
         const T* const at = unit + n * kElements;
-        loops::prefetch<loops::kVectorBytes>(bytes(at));
+        loops::prefetch<loops::kVectorBytes>(bytes(at), kFarAheadBytes);
         const auto elements = hn::LoadU(d, at);
         low = hn::Min(low, elements);
         high = hn::Max(high, elements);

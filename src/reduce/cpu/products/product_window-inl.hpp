@@ -26,7 +26,8 @@ namespace loops = reduction::HWY_NAMESPACE;
 using D = loops::Doubles;
 using V = hn::Vec<D>;
 constexpr std::size_t kLanes = loops::kLanes;
-constexpr std::size_t kChains = 2;  // of each sum
+constexpr std::size_t kChains = 2;                                 // of each sum
+constexpr std::size_t kFarAheadBytes = 2 * loops::kPrefetchBytes;  // for loops that take long for a line
 static_assert(kLanes <= ProductWindow::kMaxLanes);
 
 template <class T>
@@ -74,24 +75,28 @@ const std::byte* bytes(const T* numbers) {
   return reinterpret_cast<const std::byte*>(numbers);
 }
 
-// Calls body(first, distance, part) for blocks that consist of a part in each of several places, one every `distance` elements from `first`
+// The places of an array that products are read from at once: memory serves as many of one array as of two together.
+template <bool kSquares>
+constexpr std::size_t kPlacesOf = kSquares ? kPlaces : kPlaces / 2;
+
+// Calls body(first, distance, part) for blocks that consist of a part in each of `kIn` places, one every `distance` elements from `first`
 // on: for as many whole blocks as there are, and for one of what is left; returns how many elements that leaves. A part is a multiple of
 // kUnit.
-template <std::size_t kBlock, std::size_t kUnit, class Body>
+template <std::size_t kIn, std::size_t kBlock, std::size_t kUnit, class Body>
 HWY_INLINE std::size_t for_blocks_in_places(std::size_t count, const Body& body) {
-  static_assert(kBlock / kPlaces % kUnit == 0);
+  static_assert(kBlock / kIn % kUnit == 0);
   std::size_t done = 0;
-  for (std::size_t part = kBlock / kPlaces; part >= kUnit; part = (count - done) / (kPlaces * kUnit) * kUnit) {
-    const std::size_t distance = (count - done) / (kPlaces * part) * part;
+  for (std::size_t part = kBlock / kIn; part >= kUnit; part = (count - done) / (kIn * kUnit) * kUnit) {
+    const std::size_t distance = (count - done) / (kIn * part) * part;
     for (std::size_t i = 0; i < distance; i += part) body(done + i, distance, part);
-    done += kPlaces * distance;
+    done += kIn * distance;
   }
   return count - done;
 }
 
-inline loops::Range range_in_places(const float* from, std::size_t distance, std::size_t part) {
+inline loops::Range range_in_places(const float* from, std::size_t distance, std::size_t part, std::size_t places) {
   loops::Range range{~std::uint32_t{0}, -1, false};
-  for (std::size_t place = 0; place < kPlaces; ++place) {
+  for (std::size_t place = 0; place < places; ++place) {
     const loops::Range one = loops::find_range<float>(bytes(from + place * distance), part);
     range = {std::min(range.lowest, one.lowest), std::max(range.highest, one.highest), range.zeros || one.zeros};
   }

@@ -47,7 +47,7 @@ bool add_in_window(const double* a, const double* b, std::size_t distance, std::
   const core::RoundingWatch watch;
   constexpr std::size_t kVectors = kFactors ? 2 : 1;  // of each place at once
   for (std::size_t i = 0; i < count; i += kVectors * kLanes) {
-    loops::unrolled<kPlaces>([&](auto place) HWY_ATTR {
+    loops::unrolled<kPlacesOf<kSquares> >([&](auto place) HWY_ATTR {
       const std::size_t first = place * distance + i;
       if constexpr (kFactors) check.look_at_two(bytes(a + first));
       loops::unrolled<kVectors>([&](auto n) HWY_ATTR {
@@ -83,7 +83,7 @@ bool add_in_any_window(const double* a, const double* b, std::size_t distance, s
       },
       [&](ProductWindow& w) {
         const loops::Range range = range_of_products([&](const auto& look) HWY_ATTR {
-          for (std::size_t place = 0; place < kPlaces; ++place) {
+          for (std::size_t place = 0; place < kPlacesOf<kSquares>; ++place) {
             for (std::size_t i = place * distance; i < place * distance + count; i += kLanes) {
               look(hn::Mul(hn::LoadU(D(), a + i), hn::LoadU(D(), b + i)));
             }
@@ -139,16 +139,17 @@ void add_to_bins(const double* a, const double* b, std::size_t count, PartialPro
 template <bool kSquares>
 void add_as(const double* a, const double* b, std::size_t count, PartialProducts& partial) {
   using F = Format<double>;
-  const std::size_t left =
-      for_blocks_in_places<F::kBlock, 2 * kLanes>(count, [&](std::size_t first, std::size_t distance, std::size_t part) HWY_ATTR {
+  const std::size_t left = for_blocks_in_places<kPlacesOf<kSquares>, F::kBlock, 2 * kLanes>(
+      count, [&](std::size_t first, std::size_t distance, std::size_t part) HWY_ATTR {
         const double* const x = a + first;
         const double* const y = b + first;
-        for (std::size_t place = 0; place < kPlaces; ++place) partial.note_any(x + place * distance, y + place * distance, part);
+        for (std::size_t place = 0; place < kPlacesOf<kSquares>; ++place)
+          partial.note_any(x + place * distance, y + place * distance, part);
         if (add_in_any_window<kSquares, F::kNarrow>(x, y, distance, part, partial.narrow, partial.total) ||
             add_in_any_window<kSquares, F::kWide>(x, y, distance, part, partial.wide, partial.total)) {
           return;
         }
-        for (std::size_t place = 0; place < kPlaces; ++place) {
+        for (std::size_t place = 0; place < kPlacesOf<kSquares>; ++place) {
           add_to_bins<kSquares>(x + place * distance, y + place * distance, part, partial);
         }
       });

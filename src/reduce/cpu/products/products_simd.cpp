@@ -37,7 +37,7 @@ bool add_in_window(const float* a, const float* b, std::size_t distance, std::si
   Sums<kSlices> sums(window);
   Check a_check, b_check;
   for (std::size_t i = 0; i < count; i += kUnit) {
-    loops::unrolled<kPlaces>([&](auto place) SAMESUM_INLINE_LAMBDA {
+    loops::unrolled<kPlacesOf<kSquares> >([&](auto place) SAMESUM_INLINE_LAMBDA {
       const float* const x_at = a + place * distance + i;
       const float* const y_at = b + place * distance + i;
       loops::prefetch<kUnit * sizeof(float)>(bytes(x_at));
@@ -68,8 +68,8 @@ bool add_in_any_window(const float* a, const float* b, std::size_t distance, std
                                                : add_in_window<kSquares, kSlices, loops::FastCheck<float> >(a, b, distance, count, w);
       },
       [&](ProductWindow& w) {
-        const auto range = range_in_places(a, distance, count);
-        return find_window(range, kSquares ? range : range_in_places(b, distance, count), kSlices, w);
+        const auto range = range_in_places(a, distance, count, kPlacesOf<kSquares>);
+        return find_window(range, kSquares ? range : range_in_places(b, distance, count, kPlacesOf<kSquares>), kSlices, w);
       });
 }
 
@@ -97,16 +97,18 @@ void add_as_doubles(const float* a, const float* b, std::size_t count, PartialPr
 template <bool kSquares>
 void add_as(const float* a, const float* b, std::size_t count, PartialProducts& partial) {
   using F = Format<float>;
-  const std::size_t left =
-      for_blocks_in_places<F::kBlock, kUnit>(count, [&](std::size_t first, std::size_t distance, std::size_t part) HWY_ATTR {
+  const std::size_t left = for_blocks_in_places<kPlacesOf<kSquares>, F::kBlock, kUnit>(
+      count, [&](std::size_t first, std::size_t distance, std::size_t part) HWY_ATTR {
         const float* const x = a + first;
         const float* const y = b + first;
-        for (std::size_t place = 0; place < kPlaces; ++place) partial.note_any(x + place * distance, y + place * distance, part);
+        for (std::size_t place = 0; place < kPlacesOf<kSquares>; ++place)
+          partial.note_any(x + place * distance, y + place * distance, part);
         if (add_in_any_window<kSquares, F::kNarrow>(x, y, distance, part, partial.narrow, partial.total) ||
             add_in_any_window<kSquares, F::kWide>(x, y, distance, part, partial.wide, partial.total)) {
           return;
         }
-        for (std::size_t place = 0; place < kPlaces; ++place) add_as_doubles(x + place * distance, y + place * distance, part, partial);
+        for (std::size_t place = 0; place < kPlacesOf<kSquares>; ++place)
+          add_as_doubles(x + place * distance, y + place * distance, part, partial);
       });
   if (left == 0) return;
   partial.note_any(a + count - left, b + count - left, left);
