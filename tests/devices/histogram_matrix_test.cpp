@@ -83,6 +83,13 @@ std::vector<Configuration> variants(const Device& device, const binning::Problem
     other.local_bytes = static_cast<std::uint32_t>(needed);
     all.push_back(other);
   }
+  // What GPUs choose, on any device that can compute it.
+  const DeviceInfo& info = device.info();
+  const bool computes = info.has(Capability::fp64) && info.has(Capability::denormals) && info.has(Capability::fma);
+  if (all.front().guess == binning::Guess::even && problem.plan->floor() && computes) {
+    all.push_back(all.front());
+    all.back().guess = binning::Guess::floor;
+  }
   return all;
 }
 

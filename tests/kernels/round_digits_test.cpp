@@ -52,34 +52,13 @@ void check(const std::vector<long>& digits, int base, bool integers) {
 
 // Digits whose carries go far, whose highest ones cancel, and that are zero in between.
 long hard_digit(std::mt19937_64& random) {
-  static const long kHard[] = {0,
-                               0,
-                               0,
-                               0,
-                               1,
-                               -1,
-                               2,
-                               -2,
-                               0x7fffffff,
-                               0x80000000,
-                               -0x80000000L,
-                               0x80000001,
-                               -0x80000001L,
-                               0xffffffff,
-                               -0xffffffffL,
-                               0x100000000,
-                               -0x100000000L,
-                               0x100000001,
-                               0x17fffffff,
-                               (1L << 62) - 1,
-                               -(1L << 62) + 1};
+  constexpr long kZero = 0, kHalf = 1L << 31, kWhole = 1L << 32, kMost = (1L << 62) - 1;
+  static const long kHard[] = {kZero,     kZero, kZero,      1,      2,          kHalf - 1,          kHalf,
+                               kHalf + 1, kZero, kWhole - 1, kWhole, kWhole + 1, kWhole + kHalf - 1, kMost};
   const ulong word = random();
-  switch (word % 4) {
-    case 0:
-      return static_cast<long>(random()) >> (2 + word / 4 % 61);
-    default:
-      return kHard[word / 4 % std::size(kHard)];
-  }
+  const long sign = word % 2 == 0 ? 1 : -1;
+  if (word / 2 % 4 == 0) return static_cast<long>(random()) >> (2 + word / 8 % 61);
+  return sign * kHard[word / 8 % std::size(kHard)];
 }
 
 TEST(RoundDigits, IsThatOfOneWorkItem) {

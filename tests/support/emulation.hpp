@@ -93,13 +93,11 @@ FN double add_down_f64(double a, double b) {
   return lost < 0 ? std::nextafter(sum, -std::numeric_limits<double>::infinity()) : sum;
 }
 // The same of floats whose sums do not overflow.
-FN float rounded_down(double sum, double lost) {
-  const float nearest = static_cast<float>(sum);
-  return nearest > sum || (nearest == sum && lost < 0) ? std::nextafter(nearest, -std::numeric_limits<float>::infinity()) : nearest;
-}
 FN float fma_down_f32(float a, float b, float c) {
   const double product = static_cast<double>(a) * b, sum = product + c, added = sum - product;
-  return rounded_down(sum, (product - (sum - added)) + (c - added));
+  const double lost = (product - (sum - added)) + (c - added);
+  const float nearest = static_cast<float>(sum);
+  return nearest > sum || (nearest == sum && lost < 0) ? std::nextafter(nearest, -std::numeric_limits<float>::infinity()) : nearest;
 }
 FN float add_down_f32(float a, float b) { return fma_down_f32(a, 1, b); }
 FN double add_up_f64(double a, double b) { return -add_down_f64(-a, -b); }

@@ -144,16 +144,12 @@ FN float mul_rn_f32(float a, float b) { return a * b; }
 FN float fma_rn_f32(float a, float b, float c) { return fma(a, b, c); }
 #if SAMESUM_FP64 && !SAMESUM_PTX
 // Rounded down, of sums that do not overflow: the error of rounding to the nearest shows whether that rounded up.
-FN float add_down_f32(float a, float b) {
-  const double sum = (double)a + b, added = sum - a, lost = (a - (sum - added)) + (b - added);
-  const float nearest = (float)sum;
-  return nearest > sum || (nearest == sum && lost < 0) ? nextafter(nearest, -INFINITY) : nearest;
-}
 FN float fma_down_f32(float a, float b, float c) {
   const double product = (double)a * b, sum = product + c, added = sum - product, lost = (product - (sum - added)) + (c - added);
   const float nearest = (float)sum;
   return nearest > sum || (nearest == sum && lost < 0) ? nextafter(nearest, -INFINITY) : nearest;
 }
+FN float add_down_f32(float a, float b) { return fma_down_f32(a, 1, b); }
 #endif
 // The lesser magnitude; of a NaN and a number, that of the number.
 FN float min_magnitude_f32(float a, float b) { return fmin(fabs(a), fabs(b)); }

@@ -11,7 +11,7 @@
 #define MAX_SUM_GROUPS 1024
 #define SUBGROUPS (GROUP_SIZE / SUBGROUP)
 
-// For each i < n, one a work-item: in a number of turns that is known, so that most such loops are none.
+// For each i < n, a work-item for each. The number of turns is a constant, mostly 1, so that compilers leave no loop.
 #define FOR_EACH(i, n) \
   _Pragma("unroll") for (uint i = local_id(), turn = 0; turn < ((n) + GROUP_SIZE - 1) / GROUP_SIZE; ++turn, i += GROUP_SIZE) if (i < (n))
 

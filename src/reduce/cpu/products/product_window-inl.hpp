@@ -75,7 +75,7 @@ const std::byte* bytes(const T* numbers) {
   return reinterpret_cast<const std::byte*>(numbers);
 }
 
-// The places of an array that products are read from at once: memory serves as many of one array as of two together.
+// In how many places each array is read at once: with two arrays in half as many, as more streams are slower.
 template <bool kSquares>
 constexpr std::size_t kPlacesOf = kSquares ? kPlaces : kPlaces / 2;
 
