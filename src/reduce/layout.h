@@ -34,32 +34,22 @@
 #define PRODUCT_ROWS_OF(exponent_bits, dot) \
   ((exponent_bits) == 0 ? 12 : (dot) ? FLOAT_POSITIONS(exponent_bits) / 4 + 32 : FLOAT_POSITIONS(exponent_bits) / 8 + 16)
 
-// Bins (bins.h) of floats with 16 and 32 bits are by row of elements, and by piece. Such a row has 2^ROW_EXPONENTS exponents: fewer than 2^3 where the
-// squares of a row's elements then have a piece less. Other numbers have a bin for each of the rows above.
-#define OWN_BINS_OF(exponent_bits) ((exponent_bits) == 5 || (exponent_bits) == 8)
-#define ROW_EXPONENTS_OF(exponent_bits, fraction_bits, dot) \
-  ((exponent_bits) == 0 ? 0 : (exponent_bits) != 8 || (dot) ? 3 : (fraction_bits) == 23 ? 2 : 1)
-#define ELEMENT_ROWS_OF(exponent_bits, fraction_bits, dot) (1 << ((exponent_bits) - ROW_EXPONENTS_OF(exponent_bits, fraction_bits, dot)))
-#define ELEMENT_PRODUCT_ROWS_OF(exponent_bits, fraction_bits, dot) \
-  ((dot) ? 2 * ELEMENT_ROWS_OF(exponent_bits, fraction_bits, dot) - 1 : ELEMENT_ROWS_OF(exponent_bits, fraction_bits, dot))
-// The bits of an element's digits, in pieces of 16 bits; of products in such that bins seldom need to be emptied.
-#define ELEMENT_DIGITS_OF(exponent_bits, fraction_bits, dot) ((fraction_bits) + (1 << ROW_EXPONENTS_OF(exponent_bits, fraction_bits, dot)))
-#define PRODUCT_PIECE_BITS_OF(exponent_bits, dot) ((exponent_bits) == 8 && !(dot) ? 18 : 16)
-#define SUM_PIECES_OF(exponent_bits, fraction_bits, dot) ((ELEMENT_DIGITS_OF(exponent_bits, fraction_bits, dot) + 15) / 16)
-#define PRODUCT_PIECES_OF(exponent_bits, fraction_bits, dot)                                                            \
-  ((2 * ELEMENT_DIGITS_OF(exponent_bits, fraction_bits, dot) + PRODUCT_PIECE_BITS_OF(exponent_bits, dot) - 1) / \
-   PRODUCT_PIECE_BITS_OF(exponent_bits, dot))
+// Bins (bins.h): one for each of the rows above, into which a row's elements add their lowest piece; the others go to the rows after it. Or (OWN_BINS,
+// where squares of numbers with exponent fields of 8 bits are added up) rows of elements have bins of their own, by piece: such a row has fewer
+// exponents than 2^3, and the squares of its elements a piece less.
+#define ROW_EXPONENTS_OF(fraction_bits) ((fraction_bits) == 23 ? 2 : 1)
+#define ELEMENT_ROWS_OF(exponent_bits, fraction_bits) (1 << ((exponent_bits) - ROW_EXPONENTS_OF(fraction_bits)))
+// The bits of an element's digits, in pieces of 16 bits; of squares in such that bins seldom need to be emptied.
+#define ELEMENT_DIGITS_OF(fraction_bits) ((fraction_bits) + (1 << ROW_EXPONENTS_OF(fraction_bits)))
+#define SQUARE_PIECE_BITS 18
+#define SUM_PIECES_OF(fraction_bits) ((ELEMENT_DIGITS_OF(fraction_bits) + 15) / 16)
+#define SQUARE_PIECES_OF(fraction_bits) ((2 * ELEMENT_DIGITS_OF(fraction_bits) + SQUARE_PIECE_BITS - 1) / SQUARE_PIECE_BITS)
 // Rows beyond those of elements have a bin each.
-#define SUM_BINS_OF(exponent_bits, fraction_bits, dot)                                                                             \
-  (SUM_ROWS_OF(exponent_bits) + (OWN_BINS_OF(exponent_bits) ? ELEMENT_ROWS_OF(exponent_bits, fraction_bits, dot) *                 \
-                                                                  SUM_PIECES_OF(exponent_bits, fraction_bits, dot) -               \
-                                                                  (1 << (exponent_bits)) / SUM_ROW_BITS_OF(exponent_bits)          \
-                                                            : 0))
-#define PRODUCT_BINS_OF(exponent_bits, fraction_bits, dot)                                                                              \
-  (PRODUCT_ROWS_OF(exponent_bits, dot) +                                                                                                \
-   (OWN_BINS_OF(exponent_bits) ? ELEMENT_PRODUCT_ROWS_OF(exponent_bits, fraction_bits, dot) * PRODUCT_PIECES_OF(exponent_bits, fraction_bits, dot) - \
-                                     ((dot) ? ELEMENT_PRODUCT_ROWS_OF(exponent_bits, fraction_bits, dot) : (1 << (exponent_bits)) / 8)                \
-                               : 0))
+#define OWN_SUM_BINS_OF(exponent_bits, fraction_bits) \
+  (SUM_ROWS_OF(exponent_bits) - (1 << (exponent_bits)) / 8 + ELEMENT_ROWS_OF(exponent_bits, fraction_bits) * SUM_PIECES_OF(fraction_bits))
+#define OWN_SQUARE_BINS_OF(exponent_bits, fraction_bits)            \
+  (PRODUCT_ROWS_OF(exponent_bits, 0) - (1 << (exponent_bits)) / 8 + \
+   ELEMENT_ROWS_OF(exponent_bits, fraction_bits) * SQUARE_PIECES_OF(fraction_bits))
 
 // Rows become digits, of which digit i weighs 2^(32 i) in the same units: two more than the rows begin in, for carries and the sign.
 #define DIGITS_OF(rows, row_bits) ((rows) * (row_bits) / 32 + 2)

@@ -10,16 +10,16 @@ namespace samesum::reduction {
 
 /// A record of what a kernel has collected, in 64-bit words: extremes, digits of the sum, digits of the products, counters.
 struct RecordLayout {
-  /// `sum` and `products`: what is added up.
-  constexpr RecordLayout(DType type, bool sum, bool products, bool dot) noexcept {
+  /// `sum` and `products`: what is added up; `own_bins`: OWN_BINS of layout.h.
+  constexpr RecordLayout(DType type, bool sum, bool products, bool dot, bool own_bins = false) noexcept {
     const core::FloatFormat format = core::float_format(type);
     const int bits = format.exponent_bits;
     if (sum) sum_rows = SUM_ROWS_OF(bits);
     if (products) product_rows = PRODUCT_ROWS_OF(bits, dot);
     if (sum) sum_digits = DIGITS_OF(SUM_ROWS_OF(bits), SUM_ROW_BITS_OF(bits));
     if (products) product_digits = DIGITS_OF(PRODUCT_ROWS_OF(bits, dot), PRODUCT_ROW_BITS_OF(bits, dot));
-    if (sum) bins += SUM_BINS_OF(bits, format.fraction_bits, dot);
-    if (products) bins += PRODUCT_BINS_OF(bits, format.fraction_bits, dot);
+    if (sum) bins += own_bins ? OWN_SUM_BINS_OF(bits, format.fraction_bits) : sum_rows;
+    if (products) bins += own_bins ? OWN_SQUARE_BINS_OF(bits, format.fraction_bits) : product_rows;
     sum_base = 1074 - ROW_BIT_OF(bits, format.lowest_bit());
   }
 

@@ -122,6 +122,25 @@ TEST(ResidentSum, ProductsOfAllSizes) {
   }
 }
 
+// On a GPU groups draw some of so many tiles from a counter (statistics.cl).
+TEST(ResidentArray, OfManyTilesHasTheSumsOfTheCpu) {
+  const Device cpu = Device::open("cpu");
+  for (const Device& device : able()) {
+    std::vector<float> values((std::size_t{1} << (device.info().is_cpu ? 20 : 26)) + 3);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      values[i] = static_cast<float>(static_cast<std::uint32_t>(i * 2654435761u) >> 9) - 0x1p21f;
+    }
+    const Array here{std::span<const float>(values)}, there = on(device, here);
+    const Statistics statistics = collect(here, {}, {.device = cpu});
+    const ProductAccumulator products = dot(here, here, {.device = cpu});
+    for (int round = 0; round < 3; ++round) {
+      EXPECT_EQ(collect(there, {}, {.device = device}), statistics) << device.info().selector;
+      EXPECT_EQ(accumulate(there, {.device = device}), statistics.sum()) << device.info().selector;
+      EXPECT_EQ(dot(there, there, {.device = device}), products) << device.info().selector;
+    }
+  }
+}
+
 // A carry that goes through all digits, ties, denormals, and what is between them.
 TEST(ResidentSum, RoundsOnce) {
   std::vector<std::vector<double>> cases{{0x1p1000, -0x1p-1074},

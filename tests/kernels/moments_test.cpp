@@ -75,6 +75,19 @@ class Moments {
     expect_right(view, what);
   }
 
+  /// So many tiles that groups draw half of them from a counter, which is zero again after the last group has drawn.
+  void check_drawn_tiles() {
+    const hard::Format format = hard::format_of(kernel_.type);
+    hard::Random random(6);
+    std::vector<std::uint64_t> patterns(400'000);
+    for (std::uint64_t& pattern : patterns) pattern = format.power(random.between(0, 3)) | random.bits(format.fraction_bits);
+    const hard::Data data(patterns, kernel_.type);
+    for (int round = 0; round < 3; ++round) {
+      check(data.view(), 3, "round " + std::to_string(round));
+      if (testing::Test::HasFatalFailure()) return;
+    }
+  }
+
   /// The same of rows.
   void check_rows(Array view, Rows rows, std::uint32_t groups, const std::string& what) {
     const long offset = rows.by_loads ? static_cast<long>(size_of(kernel_.type)) * (launches_++ % 3) : 0;
@@ -291,6 +304,10 @@ INSTANTIATE_TEST_SUITE_P(Kernels, ConcurrentMoments, testing::ValuesIn(rows_wher
 TEST_P(ConcurrentMoments, AreRight) {
   const dialect::ConcurrentGroups concurrent;
   Moments(GetParam()).check_hard_cases();
+}
+TEST_P(ConcurrentMoments, AreRightWhereTilesAreDrawn) {
+  const dialect::ConcurrentGroups concurrent;
+  Moments(GetParam()).check_drawn_tiles();
 }
 
 }  // namespace

@@ -2,7 +2,8 @@
 //
 // A float is `digits` times a power of two: its mantissa, moved by the lower bits of its exponent, while the upper bits name the row. Digits are cut into
 // pieces, which are added to 32-bit bins by their weight; the product of two floats is that of their digits. A group has COLUMNS copies of the
-// bins, so that lanes seldom add to one word. Bins are added to 64-bit sums before they can overflow, and these in the end to the rows of layout.h.
+// bins, so that lanes seldom add to one word. Bins are added to 64-bit sums before they can overflow, and these are in the end the rows of layout.h, or
+// are added up to them.
 
 #define SUM_ROW_BITS SUM_ROW_BITS_OF(EXPONENT_BITS)
 #define PRODUCT_ROW_BITS PRODUCT_ROW_BITS_OF(EXPONENT_BITS, DOT)
@@ -11,21 +12,17 @@
 #define PRODUCT_ROWS (PRODUCTS ? PRODUCT_ROWS_OF(EXPONENT_BITS, DOT) : 0)
 #define FIRST_PRODUCT_ROW SUM_ROWS
 #define ALL_ROWS (SUM_ROWS + PRODUCT_ROWS)
-#ifndef OWN_BINS
-#define OWN_BINS OWN_BINS_OF(EXPONENT_BITS)
-#endif
 #if OWN_BINS
 // All rows' bins of the first piece, those of the second, …
-#define ROW_EXPONENTS ROW_EXPONENTS_OF(EXPONENT_BITS, FRACTION_BITS, DOT)
-#define SUM_PIECES SUM_PIECES_OF(EXPONENT_BITS, FRACTION_BITS, DOT)
-#define PRODUCT_PIECES PRODUCT_PIECES_OF(EXPONENT_BITS, FRACTION_BITS, DOT)
-#define PRODUCT_PIECE_BITS PRODUCT_PIECE_BITS_OF(EXPONENT_BITS, DOT)
-#define FIRST_PRODUCT_BIN (SUM ? SUM_BINS_OF(EXPONENT_BITS, FRACTION_BITS, DOT) : 0)
-#define ALL_BINS (FIRST_PRODUCT_BIN + (PRODUCTS ? PRODUCT_BINS_OF(EXPONENT_BITS, FRACTION_BITS, DOT) : 0))
-#define ELEMENT_ROWS ELEMENT_ROWS_OF(EXPONENT_BITS, FRACTION_BITS, DOT)
-#define ELEMENT_PRODUCT_ROWS ELEMENT_PRODUCT_ROWS_OF(EXPONENT_BITS, FRACTION_BITS, DOT)
+#define ROW_EXPONENTS ROW_EXPONENTS_OF(FRACTION_BITS)
+#define SUM_PIECES SUM_PIECES_OF(FRACTION_BITS)
+#define PRODUCT_PIECES SQUARE_PIECES_OF(FRACTION_BITS)
+#define PRODUCT_PIECE_BITS SQUARE_PIECE_BITS
+#define FIRST_PRODUCT_BIN (SUM ? OWN_SUM_BINS_OF(EXPONENT_BITS, FRACTION_BITS) : 0)
+#define ALL_BINS (FIRST_PRODUCT_BIN + OWN_SQUARE_BINS_OF(EXPONENT_BITS, FRACTION_BITS))
+#define ELEMENT_ROWS ELEMENT_ROWS_OF(EXPONENT_BITS, FRACTION_BITS)
 #define SUM_STEP ELEMENT_ROWS  // from a piece's bin to that of the next
-#define PRODUCT_STEP ELEMENT_PRODUCT_ROWS
+#define PRODUCT_STEP ELEMENT_ROWS
 #else
 // A bin for each row: that of the first piece, those after it.
 #define ROW_EXPONENTS (FLOATS ? 3 : 0)
@@ -57,6 +54,16 @@
 // The group's counters: those of the record, and whether elements were added to bins in tiles of even and of odd turns (statistics.cl).
 #define IN_BINS RECORD_COUNTERS
 #define COUNTERS (RECORD_COUNTERS + 2)
+
+// For each i < n, a work-item for each, of which the first has this i. On GPUs the number of turns is a constant, mostly 1: then no loop is left.
+#if LANES > 1
+#define FOR_EACH_FROM(i, first, n) \
+  _Pragma("unroll") for (uint i = (first), turn = 0; turn < ((n) + GROUP_SIZE - 1) / GROUP_SIZE; ++turn, i += GROUP_SIZE) if (i < (n))
+#else
+#define FOR_EACH_FROM(i, first, n) for (uint i = (first); i < (n); i += GROUP_SIZE)
+#endif
+#define FOR_EACH(i, n) FOR_EACH_FROM(i, local_id(), n)
+#define FOR_EACH_BY_LAST(i, n) FOR_EACH_FROM(i, GROUP_SIZE - 1 - local_id(), n)  // by the last work-items
 
 FN void add_piece(LOCAL uint* bins, uint piece, uint bin) { atomic_add_local32(bins + bin * COLUMNS, piece); }
 
@@ -194,10 +201,9 @@ FN void add_to_products(LOCAL uint* column, DIGITS a, DIGITS b) {
 // A row's bin, for additions other than those of elements. `product`: of the products' rows.
 FN uint bin_of(uint row, const uint product) {
 #if OWN_BINS
-  const uint elements = product ? ELEMENT_PRODUCT_ROWS : ELEMENT_ROWS;
   const uint to_a_row = product ? PRODUCT_ROW_BITS >> PRODUCT_ROW_EXPONENTS : SUM_ROW_BITS >> ROW_EXPONENTS;
   const uint pieces = product ? PRODUCT_PIECES : SUM_PIECES, first = product ? FIRST_PRODUCT_BIN : 0;
-  return first + (row * to_a_row < elements ? row * to_a_row : row + pieces * elements - (elements + to_a_row - 1) / to_a_row);
+  return first + (row * to_a_row < ELEMENT_ROWS ? row * to_a_row : row + pieces * ELEMENT_ROWS - ELEMENT_ROWS / to_a_row);
 #else
   return (product ? FIRST_PRODUCT_BIN : 0) + row;
 #endif
@@ -220,7 +226,7 @@ FN void add_number(LOCAL uint* column, uint row, const uint product, ulong magni
 // Adds the columns of each bin, and the group's counters after them, to `sums`; clears both. All work-items of the group call it.
 FN void collect_bins(LOCAL uint* bins, LOCAL uint* counters, LOCAL long* sums) {
   barrier_local();
-  for (uint i = local_id(); i < COUNTERS; i += GROUP_SIZE) {
+  FOR_EACH(i, COUNTERS) {
     if (i < RECORD_COUNTERS) sums[ALL_BINS + i] += counters[i];
     counters[i] = 0;
   }
@@ -261,17 +267,17 @@ FN void collect_bins(LOCAL uint* bins, LOCAL uint* counters, LOCAL long* sums) {
 // What the bins add to a row, in two halves, because the lower bits of such a sum may be moved up by the width of a row.
 FN long row_of_bins(LOCAL const long* sums, int row, const uint product) {
   const int exponents = product ? PRODUCT_ROW_EXPONENTS : ROW_EXPONENTS, row_bits = product ? PRODUCT_ROW_BITS : SUM_ROW_BITS;
-  const int elements = product ? ELEMENT_PRODUCT_ROWS : ELEMENT_ROWS, pieces = product ? PRODUCT_PIECES : SUM_PIECES;
-  const int past = row - (elements << exponents) / row_bits;
-  long sum = past >= 0 ? sums[pieces * elements + past] : 0;
+  const int pieces = product ? PRODUCT_PIECES : SUM_PIECES;
+  const int past = row - (ELEMENT_ROWS << exponents) / row_bits;
+  long sum = past >= 0 ? sums[pieces * ELEMENT_ROWS + past] : 0;
 #pragma unroll
   for (int i = 0; i < 2 * pieces; ++i) {
     const int position = row * row_bits - i / 2 * (product ? PRODUCT_PIECE_BITS : 16) - i % 2 * 32;
     const int first = (position + (1 << exponents) - 1) >> exponents;  // the first bin of the piece that begins in the row
 #pragma unroll
     for (int bin = first; bin < first + (row_bits >> exponents); ++bin) {
-      if (bin < 0 || bin >= elements) continue;
-      const long of_bin = sums[i / 2 * elements + bin];
+      if (bin < 0 || bin >= ELEMENT_ROWS) continue;
+      const long of_bin = sums[i / 2 * ELEMENT_ROWS + bin];
       sum += (long)((ulong)(i % 2 ? of_bin >> 32 : of_bin & 0xffffffffL) << ((bin << exponents) - position));
     }
   }
@@ -283,13 +289,12 @@ FN long row_of_bins(LOCAL const long* sums, int row, const uint product) {
 FN void add_bins_to_rows(LOCAL const long* sums, LOCAL long* rows) {
 #if OWN_BINS
 #if SUM
-  for (uint i = local_id(); i < SUM_ROWS; i += GROUP_SIZE) rows[i] = row_of_bins(sums, (int)i, 0);
+  FOR_EACH(i, SUM_ROWS) rows[i] = row_of_bins(sums, (int)i, 0);
 #endif
 #if PRODUCTS
-  // by other work-items than those above
-  for (uint i = GROUP_SIZE - 1 - local_id(); i < PRODUCT_ROWS; i += GROUP_SIZE) rows[FIRST_PRODUCT_ROW + i] = row_of_bins(sums + FIRST_PRODUCT_BIN, (int)i, 1);
+  FOR_EACH_BY_LAST(i, PRODUCT_ROWS) rows[FIRST_PRODUCT_ROW + i] = row_of_bins(sums + FIRST_PRODUCT_BIN, (int)i, 1);
 #endif
-  for (uint i = local_id(); i < RECORD_COUNTERS; i += GROUP_SIZE) rows[ALL_ROWS + i] = sums[ALL_BINS + i];
+  FOR_EACH(i, RECORD_COUNTERS) rows[ALL_ROWS + i] = sums[ALL_BINS + i];
   barrier_local();
 #endif
 }

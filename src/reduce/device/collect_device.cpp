@@ -1,5 +1,6 @@
 #include "reduce/device/collect_device.hpp"
 
+#include "core/float_format.hpp"
 #include "core/view.hpp"
 #include "reduce/collect.hpp"
 #include "reduce/device/walk.hpp"
@@ -29,13 +30,14 @@ constexpr std::uint32_t kCounterBytes = 128;           // for what is neither, r
 std::uint64_t local_bytes(const KernelShape& shape) {
   const reduction::RecordLayout layout = shape.layout();
   const std::uint64_t rows = layout.sum_rows + layout.product_rows;
-  const std::uint64_t words = layout.bins + layout.added_words() + (layout.bins != rows ? rows + RECORD_COUNTERS : 0);
+  const std::uint64_t words = layout.bins + layout.added_words() + (shape.own_bins ? rows + RECORD_COUNTERS : 0);
   return std::max(
              {std::uint64_t{4} * layout.bins * shape.columns, std::uint64_t{kEndBytes} * shape.group_size, std::uint64_t{kRoundBytes}}) +
          words * 8 + kCounterBytes;
 }
 
 constexpr std::uint32_t kUnitSize = 2048;                         // work-items of a compute unit, where it cannot be asked
+constexpr std::uint64_t kOwnBinsBytes = std::uint64_t{16} << 20;  // up to there, more bins take longer to collect than they save
 constexpr std::uint64_t kCachedBytes = std::uint64_t{128} << 20;  // beyond, little of the array stays in the cache (cache_policy.h)
 
 // Several steps a tile pay only if each group draws many tiles.
@@ -68,6 +70,8 @@ KernelShape choose_shape(const DeviceInfo& info, DType type, const CollectOption
   shape.resident = std::max(kUnitSize / 2 / shape.group_size, 1u);
   shape.steps = choose_steps(info, shape, chosen.steps, elements);
   shape.polled = options.groups == 0 && reduction::can_poll(info);
+  const bool can_own = core::float_format(type).exponent_bits == 8 && options.fields.squares && !dot;
+  shape.own_bins = can_own && bytes > kOwnBinsBytes;
   shape.cached = !info.is_cpu && elements * size_of(type) <= kCachedBytes;
   for (; local_bytes(shape) > info.local_bytes || shape.group_size / shape.columns > 256; shape.columns /= 2) {
     if (shape.columns > 4) continue;
@@ -110,6 +114,7 @@ device::Source pass_source(const KernelShape& shape, bool strided, const TermCod
                                   {"NONZEROS", shape.fields.nonzeros},
                                   {"DOT", shape.dot},
                                   {"ROUND", shape.rounds()},
+                                  {"OWN_BINS", shape.own_bins},
                                   {"STRIDED", strided},
                                   {"CACHED", shape.cached && !strided},
                                   {"GROUP_SIZE", shape.group_size},

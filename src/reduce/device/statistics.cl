@@ -9,7 +9,7 @@
 //
 // Defined by the host, beside what elements.h takes: EXTREMES, SUM, PRODUCTS, NONZEROS (what is wanted), DOT (products are a·b; else
 // squares), ROUND (a sum alone, or products a·b, go to a SumRecord too), STRIDED, CACHED (walk.h), GROUP_SIZE, RESIDENT, POLLED, LOADS (of 16 bytes, in flight),
-// STEPS (of LOADS, to a tile), COLUMN_BITS, WINDOWS.
+// STEPS (of LOADS, to a tile), COLUMN_BITS, OWN_BINS (layout.h), WINDOWS.
 
 // The arrays: the kernel's first parameters. If TERM, those of the formula (term.hpp).
 #if !TERM
@@ -24,7 +24,7 @@
 #define STEP (GROUP_SIZE * LOADS)  // 16-byte loads that a group has in flight
 // The size of local memory in units of 16 bytes: first for bins; later the same memory serves to combine extremes, and to round.
 #define BIN_LOADS ((ALL_BINS * COLUMNS + 3) / 4)
-#define BEST_LOADS (GROUP_SIZE / LANES * 2)
+#define BEST_LOADS (GROUP_SIZE / LANES * 2 * (1 + POLLED))
 #if ROUND
 #define SCRATCH_LOADS ((SCRATCH_DIGITS + 3) / 2)
 #else
@@ -241,8 +241,8 @@ void statistics(TERM_PARAMETERS, ulong row_length, uint head, ulong row_loads, u
   const uint first_drawn = own_tiles * group_count();
 
   for (uint i = local_id(); i < BIN_LOADS; i += GROUP_SIZE) storage[i] = make_uint4(0, 0, 0, 0);
-  for (uint i = local_id(); i < ALL_BINS + RECORD_COUNTERS; i += GROUP_SIZE) sums[i] = 0;
-  for (uint i = local_id(); i < COUNTERS; i += GROUP_SIZE) counters[i] = 0;
+  FOR_EACH(i, ALL_BINS + RECORD_COUNTERS) sums[i] = 0;
+  FOR_EACH(i, COUNTERS) counters[i] = 0;
   grid_dependency_wait();
   barrier_local();
 
@@ -383,7 +383,7 @@ void statistics(TERM_PARAMETERS, ulong row_length, uint head, ulong row_loads, u
   }
 #endif
 #if SAMESUM_INT64_ATOMICS
-  for (uint i = local_id(); i < WORDS; i += GROUP_SIZE) words[i] = word_of_rows(rows, i);
+  FOR_EACH_WORD(i) words[i] = word_of_rows(rows, i);
   if (publishes) publish_words(merged, words);
 #if POLLED
   const uint last = gathers;
@@ -396,23 +396,21 @@ void statistics(TERM_PARAMETERS, ulong row_length, uint head, ulong row_loads, u
   const uint published = group_count() - POLLED;
   if (last) {
 #if !POLLED  // what the group has itself is among what it has published
-    for (uint i = local_id(); i < WORDS; i += GROUP_SIZE) words[i] = 0;
+    FOR_EACH_WORD(i) words[i] = 0;
 #endif
     gather_words(merged, published, words);
-    if (local_id() == 0) {
+    if (ITEM_OF_WORD == 0) {  // which has seen a word of all groups: no one draws a tile any more
       store_settled_global32(&schedule[TICKETS], 0);
       store_settled_global32(&schedule[TILES], 0);
     }
   }
   if (last || alone) {
-    for (uint i = local_id(); i < WORDS; i += GROUP_SIZE) result[RECORD_EXTREMES + i] = (ulong)words[i];
+    FOR_EACH_WORD(i) result[RECORD_EXTREMES + i] = (ulong)words[i];
   }
 #if EXTREMES
   RETURN_IF(alone);
-#if POLLED  // else a barrier is behind the first combination already
-  barrier_local();
-#endif
-  found = combine_group(best, gather(slots, last ? published : 0, RECORD_EXTREMES, POLLED && local_id() == 0 ? found : identity()));
+  // If POLLED in memory of its own, so that slots are gathered at the same time as words; else a barrier is behind the first combination.
+  found = combine_group(best + POLLED, gather(slots, last ? published : 0, RECORD_EXTREMES, POLLED && local_id() == 0 ? found : identity()));
   if (last && local_id() == 0) write_record(result, found);
 #endif
 #if ROUND
@@ -421,7 +419,7 @@ void statistics(TERM_PARAMETERS, ulong row_length, uint head, ulong row_loads, u
 #endif
 #else
   GLOBAL ulong* to = alone ? result : own;
-  for (uint i = local_id(); i < WORDS; i += GROUP_SIZE) {
+  FOR_EACH_WORD(i) {
     words[i] = word_of_rows(rows, i);
     to[RECORD_EXTREMES + i] = (ulong)words[i];
   }

@@ -6,6 +6,9 @@
 #define PRODUCT_DIGITS (PRODUCTS ? DIGITS_OF(PRODUCT_ROWS, PRODUCT_ROW_BITS) : 0)
 #define FIRST_COUNTER (SUM_DIGITS + PRODUCT_DIGITS)
 #define WORDS (FIRST_COUNTER + RECORD_COUNTERS)
+// A work-item for each word. If there are EXTREMES the last work-items, because the first sub-group combines extremes at that time.
+#define ITEM_OF_WORD (EXTREMES ? GROUP_SIZE - 1 - local_id() : local_id())
+#define FOR_EACH_WORD(i) FOR_EACH_FROM(i, ITEM_OF_WORD, WORDS)
 #define WORDS_EACH ((WORDS + GROUP_SIZE - 1) / GROUP_SIZE)
 
 // Word i of the group, from its rows.
@@ -21,7 +24,7 @@ FN long word_of_rows(LOCAL const long* rows, uint i) {
 
 #if SAMESUM_INT64_ATOMICS
 FN void publish_words(GLOBAL ulong* merged, LOCAL const long* words) {
-  for (uint i = local_id(); i < WORDS; i += GROUP_SIZE) publish_counted(&merged[i * SPACING], (ulong)words[i], RECORD_COUNT_BITS);
+  FOR_EACH_WORD(i) publish_counted(&merged[i * SPACING], (ulong)words[i], RECORD_COUNT_BITS);
 }
 
 // Adds the words of `groups` groups to `words`, and clears them.
@@ -29,12 +32,12 @@ FN void gather_words(GLOBAL ulong* merged, uint groups, LOCAL long* words) {
   ulong totals[WORDS_EACH];  // loaded together, to wait for memory once
 #pragma unroll
   for (uint k = 0; k < WORDS_EACH; ++k) {
-    const uint i = local_id() + k * GROUP_SIZE;
+    const uint i = ITEM_OF_WORD + k * GROUP_SIZE;
     totals[k] = i < WORDS ? atomic_load_global64(&merged[i * SPACING]) : 0;
   }
 #pragma unroll
   for (uint k = 0; k < WORDS_EACH; ++k) {
-    const uint i = local_id() + k * GROUP_SIZE;
+    const uint i = ITEM_OF_WORD + k * GROUP_SIZE;
     if (i >= WORDS) continue;
     while (!is_of_groups(totals[k], groups, RECORD_COUNT_BITS)) totals[k] = atomic_load_global64(&merged[i * SPACING]);
     store_settled_global64(&merged[i * SPACING], 0);

@@ -11,10 +11,6 @@
 #define MAX_SUM_GROUPS 1024
 #define SUBGROUPS (GROUP_SIZE / SUBGROUP)
 
-// For each i < n, a work-item for each. The number of turns is a constant, mostly 1, so that compilers leave no loop.
-#define FOR_EACH(i, n) \
-  _Pragma("unroll") for (uint i = local_id(), turn = 0; turn < ((n) + GROUP_SIZE - 1) / GROUP_SIZE; ++turn, i += GROUP_SIZE) if (i < (n))
-
 // The words of a group in local memory.
 #define STORAGE_GROUP 0                             // the group's sum as a fixed-point number
 #define STORAGE_FAILED (STORAGE_GROUP + FIXED_ROOM) // 1 and the number of other groups that failed; 0 if the sum as a fixed-point number is right
@@ -249,7 +245,7 @@ void small_sum(TERM_PARAMETERS, ulong count, GLOBAL ulong* slots, GLOBAL long* r
   }
 
   if (own) add_in_bins(bins, sums, counters, left, right, count, (GLOBAL uint*)(state_place + 1));
-  FOR_EACH(i, WORDS) words[i] = own ? word_of_sums(sums, i) : 0;
+  FOR_EACH_WORD(i) words[i] = own ? word_of_sums(sums, i) : 0;
   if (!is_last) {
     publish_words(merged, words);
     return;

@@ -116,6 +116,7 @@ device::Source small_sum_source(DType type, Terms terms, const tuning::Shape& sh
                        {"STREAM", shape.stream},
                        {"STRIDED", strided},
                        {"TERM", code != nullptr},
+                       {"EXTREMES", 0},
                        {"OWN_BINS", 0},
                        {"WINDOWS", shape.stream},
                        {"ROUND", 1},
