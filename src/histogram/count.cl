@@ -7,6 +7,7 @@
 //   CHANNELS         of uint8: bytes are interleaved channels; channel c has slots c * 256 ...
 //   COPY_BITS        there are 2^COPY_BITS copies of local counters: work-item i adds to copy i % copies, so that few lanes of a
 //                    sub-group meet in one bank, whatever the data
+//   NEAR_SLOTS       of counters in global memory: that many slots, a power of two or 0, have counters in local memory as well
 //   HOT              of 16-bit counters: slots with many samples have additional words
 //   EDGES_LOCAL      thresholds and trie are copied into local memory
 //   AHEAD            the next tile is loaded while one is counted: for compute units with only one group
@@ -71,7 +72,8 @@ KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT) void histogram_count(DATA_PARAMETERS, u
   const int more = shares > 2 * group_count();
   uint4 loaded[LOADS];
   if (share < shares) LOAD_TILE(loaded, share * STEPS);  // in flight while counters are cleared
-  // Local memory: thresholds, trie, counters, two tile numbers, four words on hot slots or samples counted by work-items; the candidates.
+  // Local memory: thresholds, trie, counters, two tile numbers, four words on hot slots or samples counted by work-items; the
+  // candidates.
 #if EDGES_LOCAL
   LOCAL Key* local_thresholds = (LOCAL Key*)memory;
   LOCAL uint* local_trie = memory + threshold_count * (sizeof(Key) / 4);
@@ -111,9 +113,7 @@ KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT) void histogram_count(DATA_PARAMETERS, u
 #if HOT
   LOCAL Found* found = (LOCAL Found*)(drawn + 2);
 #endif
-#if COUNTERS != 2
   for (uint i = local_id(); i < COUNTER_WORDS; i += GROUP_SIZE) counters[i] = 0;
-#endif
   for (uint i = local_id(); i < 4; i += GROUP_SIZE) drawn[2 + i] = 0;
   for (ulong i = global_id(); i < spare_slots; i += global_size()) spare[i] = 0;
   barrier_local();
@@ -123,6 +123,7 @@ KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT) void histogram_count(DATA_PARAMETERS, u
 #else
   LOCAL uint* mine = counters;
 #endif
+  LOCAL uint* of_loads = SAMPLE_TYPE == 0 ? counters : mine;  // those of bytes find the work-item's copy by set_channels()
   Watch watch;
 #if COUNTERS == 1 && !PAIRED
   const Watch nothing = {0};
@@ -134,7 +135,7 @@ KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT) void histogram_count(DATA_PARAMETERS, u
   if (share < shares) {
     uint slots_of_first[PER_VECTOR];
     slots_of(plan, loaded[0], slots_of_first);
-    watch.hot = find_frequent(plan, drawn + 6, slots_of_first[0]);
+    find_frequent(plan, counters, drawn + 6, slots_of_first, &watch);
   }
 #endif
 #else
@@ -152,7 +153,10 @@ KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT) void histogram_count(DATA_PARAMETERS, u
     uint ticket = 0;
     if (more && local_id() == 0) ticket = atomic_ticket_global32(&counts[slots]);
     for (uint step = 0; step < STEPS; ++step) {
-      const uint tile = share * STEPS + step, phase = tile % 3 * (TILE % 3) + local_id() % 3;
+      const uint tile = share * STEPS + step;
+#if SAMPLE_TYPE == 0  // of three channels, a load begins with the remainder of its number
+      set_channels(&values, CHANNELS == 3 ? (tile % 3 * (TILE % 3) + local_id() % 3) % 3 : 0);
+#endif
       uint4 counted[LOADS];
       _Pragma("unroll") for (uint k = 0; k < LOADS; ++k) counted[k] = loaded[k];
 #if AHEAD
@@ -171,14 +175,14 @@ KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT) void histogram_count(DATA_PARAMETERS, u
         continue;
       }
 #endif
-#if HOT && SAMPLE_TYPE == 1
+#if HOT
       if (hot == TAGGED) {
         _Pragma("unroll") for (uint k = 0; k < LOADS; ++k) add_vector(plan, mine, counts, counted[k], 0, &watch, TAGGED);
         continue;
       }
 #endif
       _Pragma("unroll") for (uint k = 0; k < LOADS; ++k) {
-        add_vector(plan, mine, counts, counted[k], phase + k * (GROUP_SIZE % 3), &watch, 0);
+        add_vector(plan, of_loads, counts, counted[k], CHANNELS == 3 ? k * (GROUP_SIZE % 3) : 0, &watch, 0);
       }
     }
     if (local_id() == 0) drawn[turn] = ticket - drawn_before + 2 * group_count();
@@ -198,7 +202,10 @@ KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT) void histogram_count(DATA_PARAMETERS, u
 #endif
   }
   for (ulong i = (ulong)shares * (TILE * STEPS) + global_id(); i < vectors; i += global_size()) {
-    add_vector(plan, mine, counts, LOAD(i), (uint)(i % 3), &watch, 0);
+#if SAMPLE_TYPE == 0
+    set_channels(&values, CHANNELS == 3 ? (uint)(i % 3) : 0);
+#endif
+    add_vector(plan, of_loads, counts, LOAD(i), 0, &watch, 0);
   }
 #if COUNTERS == 1 && !PAIRED
   look(plan, mine, counts, &watch, 0);
@@ -221,6 +228,9 @@ KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT) void histogram_count(DATA_PARAMETERS, u
   barrier_local();
   for (uint i = local_id(); i < 4; i += GROUP_SIZE) {
     if (drawn[2 + i] != 0) atomic_add_global32(&counts[i == 0 ? 0 : i == 3 ? watch.hot : slots - 3 + i], drawn[2 + i]);
+  }
+  for (uint i = local_id(); i < NEAR_SLOTS; i += GROUP_SIZE) {
+    if (counters[i] != 0) atomic_add_global32(&counts[NEAR_TAGS(counters)[i]], counters[i]);
   }
 #else
   barrier_local();

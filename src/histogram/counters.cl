@@ -34,20 +34,21 @@ FN uint word_of(const Plan* plan, uint slot) {
 }
 // Slots with many samples have additional words, one for each lane of a sub-group, so that lanes do not contend for one word. They lie
 // behind the counters at a hash of the slot: 32 tag words that hold the slot, one per lane to avoid bank conflicts, and 32 counters. A
-// single hot slot has the last 32 words and needs no tags; 32-bit samples, of which a load has fewer, need no more. `hot` says which case
-// it is.
+// single hot slot has the last 32 words and needs no tags. `hot` says which case it is.
 #define ALONE 1
 #define TAGGED 2
-#define TAGS 256
-#define TAG_WORDS (SAMPLE_TYPE == 1 ? TAGS * 64 : 0)
-#define TAG_BITS(slot) ((slot) ^ (slot) << 8)  // the hash is the second byte: of one sample, or of two in the halves of a word
-FN uint tag_of(uint slot) { return (TAG_BITS(slot) >> 8 & 255) * 64; }
+#define TAGS (SAMPLE_TYPE == 1 ? 256 : 128)  // fewer leave more of the first-level cache to loads
+#define TAG_WORDS (TAGS * 64)
+#define TAG_BITS(slot) ((slot) ^ (slot) << 8)  // the hash is in the second byte: of one sample, or of two in the halves of a word
+#define TAG_FOR(slot) (SAMPLE_TYPE == 1 ? (slot) * 0x10001u : (slot))
+#define SLOT_IN(tag) (SAMPLE_TYPE == 1 ? (tag) & 65535 : (tag))
+FN uint tag_of(uint slot) { return (TAG_BITS(slot) >> 8 & (TAGS - 1)) * 64; }
 FN uint word_at(const Plan* plan, LOCAL uint* counters, uint slot, const int hot) {
   uint word = word_of(plan, slot);
   if (hot == ALONE) word = slot == plan->alone ? plan->own : word;
   if (hot == TAGGED) {
     const uint tag = UPPER + tag_of(slot) + local_id() % 32;
-    word = (counters[tag] & 65535) == slot ? tag + 32 : word;
+    word = SLOT_IN(counters[tag]) == slot ? tag + 32 : word;
   }
   return word;
 }
@@ -66,7 +67,7 @@ FN void add(const Plan* plan, LOCAL uint* counters, GLOBAL uint* counts, uint sl
   add_narrow(plan, counters, slot, number, 0);
 }
 #else
-#define COUNTER_WORDS 0
+#define COUNTER_WORDS (2 * NEAR_SLOTS)
 FN void add(const Plan* plan, LOCAL uint* counters, GLOBAL uint* counts, uint slot, uint number) {
   atomic_add_global32(&counts[slot], number);
 }
@@ -90,13 +91,17 @@ FN void look(const Plan* plan, LOCAL uint* counters, GLOBAL uint* counts, const 
   }
 }
 #elif COUNTERS == 2
-// Additions to one word of global memory are made one after the other: where many samples are in one slot, a work-item counts them by itself.
-// So it does with those below, above and outside of all bins, and with those of the slot that most of the group's first samples are in.
+// Additions to global memory are made one after the other where they go to one word or its neighbours. So a work-item counts by itself the samples
+// below, above and outside of all bins, and those of the slot that most of the group's first samples are in. NEAR_SLOTS slots have counters in
+// local memory, each at its remainder, where a tag says which slot that is: those around most of the first samples, and others that are frequent.
 typedef struct {
   uint under, over, nan;
   uint hot, in_hot;  // that slot
 } Watch;
-FN void add_here(const Plan* plan, GLOBAL uint* counts, Watch* watch, uint slot, uint number) {
+#define NO_SLOT ~0u
+#define NEAR_MASK (NEAR_SLOTS - 1u)
+#define NEAR_TAGS(counters) ((counters) + NEAR_SLOTS)
+FN void add_here(const Plan* plan, LOCAL uint* counters, GLOBAL uint* counts, Watch* watch, uint slot, uint number) {
   if (slot == watch->hot) {
     watch->in_hot += number;
   } else if (slot == 0) {
@@ -105,31 +110,59 @@ FN void add_here(const Plan* plan, GLOBAL uint* counts, Watch* watch, uint slot,
     watch->over += number;
   } else if (slot == plan->nan_slot) {
     watch->nan += number;
+#if NEAR_SLOTS
+  } else if (NEAR_TAGS(counters)[slot & NEAR_MASK] == slot) {
+    atomic_add_local32(&counters[slot & NEAR_MASK], number);
+#endif
   } else {
     atomic_add_global32(&counts[slot], number);
   }
 }
 
-// The most frequent of some slots among those of all work-items' first samples; NO_SLOT where that says nothing. `found` has
-// 2 CANDIDATES words.
+// Finds these slots from the slots of each work-item's first load. Candidates for the most frequent one are some of them, and it must be more frequent
+// than once. `found` has 3 CANDIDATES words.
 #define CANDIDATES 8
-#define NO_SLOT ~0u
-FN uint find_frequent(const Plan* plan, LOCAL uint* found, uint slot) {
-  for (uint k = local_id(); k < 2 * CANDIDATES; k += GROUP_SIZE) found[k] = k < CANDIDATES ? NO_SLOT : 0;
+FN void find_frequent(const Plan* plan, LOCAL uint* counters, LOCAL uint* found, const uint* slots, Watch* watch) {
+  LOCAL uint* in_slot = found + CANDIDATES;
+  LOCAL uint* in_near = in_slot + CANDIDATES;
+  for (uint k = local_id(); k < 3 * CANDIDATES; k += GROUP_SIZE) found[k] = k < CANDIDATES ? NO_SLOT : 0;
   barrier_local();
-  const uint apart = (GROUP_SIZE + CANDIDATES - 1) / CANDIDATES;
-  if (local_id() % apart == 0 && slot != 0 && slot < plan->nan_slot - 1) found[local_id() / apart] = slot;
+#define IN_BINS(slot) ((slot) - 1 < plan->nan_slot - 2)
+  const uint slot = slots[0];
+  if (IN_BINS(slot)) atomic_exchange_local32(&found[local_id() % CANDIDATES], slot);
   barrier_local();
   for (uint k = 0; k < CANDIDATES; ++k) {
-    if (found[k] == slot) atomic_add_local32(&found[CANDIDATES + k], 1);
+    if (IN_BINS(slot) && found[k] == slot) atomic_add_local32(&in_slot[k], 1);
+    if (IN_BINS(slot) && ((found[k] ^ slot) & ~NEAR_MASK) == 0) atomic_add_local32(&in_near[k], 1);
   }
   barrier_local();
-  uint frequent = NO_SLOT, most = 1;
+  uint most = 1;
   for (uint k = 0; k < CANDIDATES; ++k) {
-    frequent = found[CANDIDATES + k] > most ? found[k] : frequent;
-    most = max(most, found[CANDIDATES + k]);
+    watch->hot = in_slot[k] > most ? found[k] : watch->hot;
+    most = max(most, in_slot[k]);
   }
-  return frequent;
+#if NEAR_SLOTS
+  uint near = NO_SLOT;
+  most = 1;
+  for (uint k = 0; k < CANDIDATES; ++k) {
+    near = in_near[k] > most ? found[k] & ~NEAR_MASK : near;
+    most = max(most, in_near[k]);
+  }
+  // Slots elsewhere take the place of one near these if there are as many of them as of one in 512.
+#define IS_ELSEWHERE(slot) (IN_BINS(slot) && ((slot) & ~NEAR_MASK) != near)
+  for (uint i = local_id(); i < NEAR_SLOTS; i += GROUP_SIZE) NEAR_TAGS(counters)[i] = near == NO_SLOT ? NO_SLOT : near + i;
+  _Pragma("unroll") for (uint k = 0; k < PER_VECTOR; ++k) {
+    if (IS_ELSEWHERE(slots[k])) atomic_add_local32(&counters[slots[k] & NEAR_MASK], 1);
+  }
+  barrier_local();
+  _Pragma("unroll") for (uint k = 0; k < PER_VECTOR; ++k) {
+    const uint at = slots[k] & NEAR_MASK;
+    if (IS_ELSEWHERE(slots[k]) && counters[at] > GROUP_SIZE * PER_VECTOR / 512) atomic_exchange_local32(&NEAR_TAGS(counters)[at], slots[k]);
+  }
+  barrier_local();
+  for (uint i = local_id(); i < NEAR_SLOTS; i += GROUP_SIZE) counters[i] = 0;
+  barrier_local();
+#endif
 }
 #else
 typedef int Watch;
@@ -175,9 +208,8 @@ FN void add_two(const Plan* plan, uint samples, LOCAL uint** words, uint* old) {
 }
 #endif
 
-#if HOT
+#if HOT && SAMPLE_TYPE == 1
 // Whether all samples of a load are in `alone` and at most one other slot; that slot, and how many are in it.
-#if SAMPLE_TYPE == 1
 FN int two_values(const Plan* plan, uint4 vector, const uint* slots, uint* other, uint* number) {
   const uint alone = plan->alone * 0x10001u;
   const uint x = vector.x ^ alone, y = vector.y ^ alone, z = vector.z ^ alone, w = vector.w ^ alone;
@@ -192,20 +224,6 @@ FN int two_values(const Plan* plan, uint4 vector, const uint* slots, uint* other
   *other = bits ^ plan->alone;
   return ((x - has_x * bits) | (y - has_y * bits) | (z - has_z * bits) | (w - has_w * bits)) == 0;
 }
-#else
-FN int two_values(const Plan* plan, uint4 vector, const uint* slots, uint* other, uint* number) {
-  uint first = slots[0], count = 0;
-  _Pragma("unroll") for (uint k = 1; k < PER_VECTOR; ++k) first = first == plan->alone ? slots[k] : first;
-  int two = 1;
-  _Pragma("unroll") for (uint k = 0; k < PER_VECTOR; ++k) {
-    count += slots[k] == first ? 1 : 0;
-    two &= slots[k] == first || slots[k] == plan->alone;
-  }
-  *other = first;
-  *number = count;
-  return two;
-}
-#endif
 #endif
 
 #if SAMPLE_TYPE == 0
@@ -216,27 +234,39 @@ FN void add_byte(const Plan* plan, LOCAL uint* counters, GLOBAL uint* counts, ui
   add(plan, counters, counts, channel * 256 + value, 1);
 #endif
 }
+
+// For a load whose first byte has the channel `first`: where its channels have the work-item's counters, in bytes, and what a sample adds. The bits
+// of a byte are others than these, so that a shift and one logical operation give the address of its counter.
+#define BYTE_SHIFT (COPY_BITS + 2)
+FN void set_channels(Plan* plan, uint first) {
+  const uint copy = (local_id() & (COPIES - 1)) * 4;
+  _Pragma("unroll") for (uint i = 0; i < CHANNELS; ++i) {
+    const uint channel = first + i < CHANNELS ? first + i : first + i - CHANNELS;
+    plan->place[i] = (PAIRED ? channel >> 1 : channel) << (8 + BYTE_SHIFT) | copy;
+    plan->number[i] = PAIRED ? 1u << (channel & 1) * 16 : 1;
+  }
+}
+// The four bytes of a word, of which the first is byte `at` after one of the channel `first`.
+FN void add_bytes(const Plan* plan, LOCAL uint* counters, GLOBAL uint* counts, uint word, const uint at) {
+  _Pragma("unroll") for (uint i = 0; i < 4; ++i) {
+    const uint channel = (at + i) % CHANNELS;
+#if COUNTERS == 2
+    add_byte(plan, counters, counts, plan->place[channel] >> (8 + BYTE_SHIFT), word >> 8 * i & 255);
+#else
+    const uint moved = 8 * i < BYTE_SHIFT ? word << (BYTE_SHIFT - 8 * i & 31) : word >> (8 * i - BYTE_SHIFT & 31);
+    atomic_add_local32((LOCAL uint*)((LOCAL uchar*)counters + ((moved & 255u << BYTE_SHIFT) | plan->place[channel])), plan->number[channel]);
+#endif
+  }
+}
 #endif
 
-// `phase` is the load's number, of which the remainder modulo 3 is used; `hot`: which slots have words of their own.
-FN void add_vector(const Plan* plan, LOCAL uint* counters, GLOBAL uint* counts, uint4 vector, uint phase, Watch* watch, const int hot) {
+// Of bytes, the first one is byte `turn` after one of set_channels(). `hot`: which slots have words of their own.
+FN void add_vector(const Plan* plan, LOCAL uint* counters, GLOBAL uint* counts, uint4 vector, const uint turn, Watch* watch, const int hot) {
 #if SAMPLE_TYPE == 0
-#if CHANNELS == 3
-  // The channels of a vector's 16 bytes; 16 % 3 is 1.
-  const uint first = phase % 3, second = first == 2 ? 0 : first + 1, third = first == 0 ? 2 : first - 1;
-#define CHANNEL(k) ((k) % 3 == 0 ? first : (k) % 3 == 1 ? second : third)
-#else
-#define CHANNEL(k) ((k) % CHANNELS)
-#endif
-#define ADD_WORD(word, k)                                               \
-  add_byte(plan, counters, counts, CHANNEL(k), (word)&255);             \
-  add_byte(plan, counters, counts, CHANNEL(k + 1), (word) >> 8 & 255);  \
-  add_byte(plan, counters, counts, CHANNEL(k + 2), (word) >> 16 & 255); \
-  add_byte(plan, counters, counts, CHANNEL(k + 3), (word) >> 24)
-  ADD_WORD(vector.x, 0);
-  ADD_WORD(vector.y, 4);
-  ADD_WORD(vector.z, 8);
-  ADD_WORD(vector.w, 12);
+  add_bytes(plan, counters, counts, vector.x, turn);
+  add_bytes(plan, counters, counts, vector.y, turn + 4);
+  add_bytes(plan, counters, counts, vector.z, turn + 8);
+  add_bytes(plan, counters, counts, vector.w, turn + 12);
 #else
   uint slots[PER_VECTOR];
   slots_of(plan, vector, slots);
@@ -251,14 +281,8 @@ FN void add_vector(const Plan* plan, LOCAL uint* counters, GLOBAL uint* counts, 
 #elif COUNTERS == 1
   const Watch before = *watch;
   uint first = slots[0], number = PER_VECTOR;  // the size of one addition
-#if HOT
-  if (hot == ALONE) {
-    if (plan->runs) {
-      same = two_values(plan, vector, slots, &first, &number);
-    } else {
-      same = same && first != plan->alone;  // each lane has its own word there
-    }
-  }
+#if HOT && SAMPLE_TYPE == 1
+  if (hot == ALONE) same = two_values(plan, vector, slots, &first, &number);
 #endif
 #if SAMPLE_TYPE == 1
   LOCAL uint* words[PER_VECTOR];
@@ -269,13 +293,13 @@ FN void add_vector(const Plan* plan, LOCAL uint* counters, GLOBAL uint* counts, 
 #endif
   _Pragma("unroll") for (uint k = 0; k < PER_VECTOR; ++k) watch->slots[k] = slots[k];
   _Pragma("unroll") for (uint k = 0; k < PER_VECTOR; ++k) watch->old[k] = 0;
-  if (hot == ALONE) {
+  if (SAMPLE_TYPE == 1 && hot == ALONE) {
     watch->slots[0] = same ? first : slots[0];
     watch->slots[1] = same ? plan->alone : slots[1];
   }
   if (same) {
-    watch->old[0] = add_narrow(plan, counters, first, number, hot == ALONE ? ALONE : 0);
-    if (hot == ALONE) watch->old[1] = add_narrow(plan, counters, plan->alone, PER_VECTOR - number, ALONE);
+    watch->old[0] = add_narrow(plan, counters, first, number, SAMPLE_TYPE == 1 && hot == TAGGED ? 0 : hot);
+    if (SAMPLE_TYPE == 1 && hot == ALONE) watch->old[1] = add_narrow(plan, counters, plan->alone, PER_VECTOR - number, ALONE);
   } else {
 #if SAMPLE_TYPE == 1
     if (hot != TAGGED) words_of(plan, counters, vector, words, hot);
@@ -284,14 +308,18 @@ FN void add_vector(const Plan* plan, LOCAL uint* counters, GLOBAL uint* counts, 
     add_two(plan, vector.z, words + 4, watch->old + 4);
     add_two(plan, vector.w, words + 6, watch->old + 6);
 #else
-    _Pragma("unroll") for (uint k = 0; k < PER_VECTOR; ++k) watch->old[k] = add_narrow(plan, counters, slots[k], 1, hot);
+    uint words[PER_VECTOR];  // as above
+    _Pragma("unroll") for (uint k = 0; k < PER_VECTOR; ++k) words[k] = word_at(plan, counters, slots[k], hot);
+    _Pragma("unroll") for (uint k = 0; k < PER_VECTOR; ++k) {
+      watch->old[k] = atomic_add_local32(&counters[words[k]], slots[k] < UPPER ? 1 : 0x10001u);
+    }
 #endif
   }
   look(plan, counters, counts, &before, hot);
 #else
-  add_here(plan, counts, watch, slots[0], same ? PER_VECTOR : 1);
+  add_here(plan, counters, counts, watch, slots[0], same ? PER_VECTOR : 1);
   if (!same) {
-    _Pragma("unroll") for (uint k = 1; k < PER_VECTOR; ++k) add_here(plan, counts, watch, slots[k], 1);
+    _Pragma("unroll") for (uint k = 1; k < PER_VECTOR; ++k) add_here(plan, counters, counts, watch, slots[k], 1);
   }
 #endif
 #endif
@@ -309,26 +337,20 @@ typedef struct {
 FN void set_alone(Plan* plan, LOCAL const Found* found) {
   plan->alone = found->alone;
   plan->own = UPPER + TAG_WORDS + local_id() % 32;
-  plan->runs = SAMPLE_TYPE == 1 || found->runs >= GROUP_SIZE / 4;
 }
 FN int hot_of(LOCAL const Found* found) {
-#if SAMPLE_TYPE == 1
   const int alone = found->large >> 24 == 1 && found->hot - (found->large & 0xffffff) < LOOKED_AT / 8;
-  return found->hot < LOOKED_AT / 8 ? 0 : alone && found->runs >= GROUP_SIZE / 4 ? ALONE : TAGGED;
-#else
-  return found->hot != 0 ? ALONE : 0;
-#endif
+  return found->hot < LOOKED_AT / 8 ? 0 : alone && (SAMPLE_TYPE != 1 || found->runs >= GROUP_SIZE / 4) ? ALONE : TAGGED;
 }
 
 // Gives additional words to slots with many samples, estimated from some of the samples: those of `vector`, if it is `there`. Loads of
-// equal samples are excluded: each is one addition.
+// equal samples of 16 bits are excluded: each is one addition.
 FN int find_hot(Plan* plan, LOCAL uint* counters, uint4 vector, int there, LOCAL Found* found) {
   uint slots[PER_VECTOR];
   slots_of(plan, vector, slots);
-  int same = 1;
+  int same = SAMPLE_TYPE == 1;
   _Pragma("unroll") for (uint k = 1; k < PER_VECTOR; ++k) same &= slots[k] == slots[0];
   const uint one = there && !same ? 1 : 0;
-#if SAMPLE_TYPE == 1
   // More than about a sixteenth (slightly less, so that all of sixteen values qualify). It pays off if together they are an eighth.
   _Pragma("unroll") for (uint k = 0; k < PER_VECTOR; ++k) add_narrow(plan, counters, slots[k], one, 0);
   barrier_local();
@@ -338,7 +360,7 @@ FN int find_hot(Plan* plan, LOCAL uint* counters, uint4 vector, int there, LOCAL
     for (uint upper = 0; upper < 2; ++upper) {
       const uint slot = pair + upper * UPPER, number = upper != 0 ? second : both - second;
       if (number >= LOOKED_AT / 18) {
-        for (uint lane = 0; lane < 32; ++lane) counters[UPPER + tag_of(slot) + lane] = slot * 0x10001u;
+        for (uint lane = 0; lane < 32; ++lane) counters[UPPER + tag_of(slot) + lane] = TAG_FOR(slot);
         atomic_add_local32(&found->hot, number);
         if (number >= LOOKED_AT / 8) {
           atomic_add_local32(&found->large, 1u << 24 | number);
@@ -347,23 +369,14 @@ FN int find_hot(Plan* plan, LOCAL uint* counters, uint4 vector, int there, LOCAL
       }
     }
   }
-#else
-  // More than a fourth of the first samples of all loads; of several such slots, the last one found.
-  const uint old = add_narrow(plan, counters, slots[0], one, 0), second = old >> 16;
-  const uint number = slots[0] < UPPER ? (old & 65535) - second : second;
-  if (one != 0 && number == GROUP_SIZE * 9 / 32) {
-    found->hot = 1;
-    found->alone = slots[0];
-  }
   barrier_local();
-  add_narrow(plan, counters, slots[0], 0 - one, 0);
-#endif
-  barrier_local();
+  set_alone(plan, found);
+#if SAMPLE_TYPE == 1
   // Where the other samples come in runs, most loads have only one other value, so they are two additions.
   uint other, others;
-  set_alone(plan, found);
   if (found->hot != 0 && two_values(plan, vector, slots, &other, &others) && others > 1) atomic_add_local32(&found->runs, 1);
   barrier_local();
+#endif
   return hot_of(found);
 }
 #endif
@@ -395,11 +408,11 @@ FN void pass_on(const Plan* plan, LOCAL uint* counters, GLOBAL uint* counts, uin
     if (number != 0) atomic_add_global32(&counts[found->alone], number);
   }
 #endif
-#if HOT && SAMPLE_TYPE == 1
+#if HOT
   for (uint i = local_id(); i < TAGS * 32; i += GROUP_SIZE) {
     LOCAL uint* tag = counters + UPPER + i / 32 * 64 + i % 32;
     const uint number = tag[32] & 65535;  // samples of a second slot are counted in both halves
-    if (number != 0) atomic_add_global32(&counts[*tag & 65535], number);
+    if (number != 0) atomic_add_global32(&counts[SLOT_IN(*tag)], number);
   }
 #endif
   for (uint i = local_id(); i < slots; i += GROUP_SIZE) {

@@ -22,7 +22,7 @@ constexpr std::uint32_t kGroupSize = 1024;
 constexpr std::uint32_t kResident = 2;
 constexpr std::uint32_t kAheadLoads = 4, kAheadSteps = 4;
 constexpr std::uint32_t kLoads = 2;
-constexpr std::uint32_t kLargeDataLoads = 4;                       // where bins are found by rounding down: others need more registers
+constexpr std::uint32_t kLargeDataLoads = 4;  // of bytes, and of bins found by rounding down: others need more registers
 constexpr std::uint64_t kLargeDataBytes = std::uint64_t{1} << 27;  // from there on the second-level cache has little of the data
 constexpr std::uint32_t kHotLoads = 3;                             // of 32-bit samples: a fourth one would be spilled
 constexpr std::uint64_t kManyTiles = 64;                           // per compute unit: from this number on, tiles are taken in fours
@@ -39,7 +39,8 @@ constexpr std::uint32_t kSmallDataGroupSize = 512;
 constexpr std::uint64_t kSmallDataLocalBytes = 16 << 10;
 constexpr std::uint32_t kCpuGroupSize = 32;
 constexpr std::uint32_t kDrawnBytes = 32;      // of local memory, for the tile numbers and the hot slots
-constexpr std::uint32_t kCandidateBytes = 64;  // 2 CANDIDATES of counters.cl
+constexpr std::uint32_t kCandidateBytes = 96;  // 3 CANDIDATES of counters.cl
+constexpr std::uint32_t kNearSlots = 4096;
 
 std::uint32_t per_vector(DType type) { return static_cast<std::uint32_t>(16 / size_of(type)); }
 
@@ -50,8 +51,8 @@ std::uint64_t edges_bytes(const Plan& plan, const Trie& trie) {
 // Words of 16-bit counters, as in counters.cl.
 std::uint64_t narrow_words(std::uint64_t slots) { return ((slots + 1) / 2 + 31) / 32 * 32; }
 
-// Words of hot slots, as in counters.cl: 16-bit samples may have many, others one.
-std::uint64_t hot_words(DType type) { return (size_of(type) == 2 ? 256 * 64 : 0) + 32; }
+// Words of hot slots, as in counters.cl.
+std::uint64_t hot_words(DType type) { return (size_of(type) == 2 ? 256 : 128) * 64 + 32; }
 
 // The rest of `room` without `taken` of it, at least 0.
 std::uint64_t left_of(std::uint64_t room, std::uint64_t taken) { return room - std::min(room, taken); }
@@ -101,6 +102,7 @@ std::uint64_t local_bytes_of(const Problem& problem, const Configuration& config
         problem.type() == DType::uint8 ? std::uint64_t{256} * ((problem.channels + 1) / 2) << configuration.copy_bits : narrow_words(slots);
     if (configuration.hot) words += hot_words(problem.type());
   }
+  if (configuration.counters == Counters::global) words = 2 * std::uint64_t{configuration.near_slots};
   const std::uint32_t candidates = configuration.counters == Counters::global ? kCandidateBytes : 0;
   return kDrawnBytes + candidates + (configuration.edges_local ? edges_bytes(*problem.plan, trie) : 0) + 4 * words;
 }
@@ -141,15 +143,16 @@ Configuration choose(const DeviceInfo& info, std::uint64_t local_bytes, const Pr
     }
   }
   chosen.loads = small_data || info.is_cpu ? 1 : small_local && size_of(type) == 1 ? 4 : kLoads;
-  if (chosen.guess == Guess::floor && bytes >= kLargeDataBytes && !small_local) chosen.loads = kLargeDataLoads;
+  const bool few_registers = size_of(type) == 1 || chosen.guess == Guess::floor;
+  if (few_registers && bytes >= kLargeDataBytes && !small_local && !info.is_cpu) chosen.loads = kLargeDataLoads;
   // Arithmetic in double needs more registers than the full group size leaves.
   if (size_of(type) == 8 && chosen.guess == Guess::even && chosen.group_size == kGroupSize && group_size == 0)
     chosen.group_size = kFewerGroupSize;
   if (problem.channels > 1 && !info.is_cpu) {
-    // Without memory for all copies with whole words, half words are used.
+    // Three channels with whole words would leave little of the first-level cache, which loads in flight need.
     Configuration whole = chosen;
     whole.copy_bits = kMaxCopyBitsOfBytes;
-    if (local_bytes_of(problem, whole, trie) > shared) {
+    if (problem.channels > 2 || local_bytes_of(problem, whole, trie) > shared) {
       chosen.counters = Counters::local16;
       if (small_local && group_size == 0 && !small_data) {
         chosen.group_size = std::min(most, kFewerGroupSize);
@@ -170,6 +173,8 @@ Configuration choose(const DeviceInfo& info, std::uint64_t local_bytes, const Pr
     if (group_size == 0 && !info.is_cpu && size_of(type) == 2) chosen.group_size = std::min(most, kFewerGroupSize);
   } else {
     chosen.counters = Counters::global;
+    if (type != DType::uint8) chosen.near_slots = kNearSlots;
+    if (!fits(shared)) chosen.near_slots = 0;
   }
   chosen.local_bytes = static_cast<std::uint32_t>(local_bytes_of(problem, chosen, trie));
   if (!info.is_cpu && chosen.local_bytes > share(chosen.resident) && !small_local) {
@@ -209,6 +214,7 @@ device::Source count_source(const Problem& problem, const Configuration& configu
                          {"GROUP_SIZE", number(configuration.group_size)},
                          {"RESIDENT", number(configuration.resident)},
                          {"LOADS", number(configuration.loads)},
+                         {"NEAR_SLOTS", number(configuration.near_slots)},
                          {"HOT", number(configuration.hot)},
                          {"STEPS", number(configuration.steps)},
                          {"TERM", number(term != nullptr)}}};

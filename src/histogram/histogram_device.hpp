@@ -33,6 +33,7 @@ struct Configuration {
   Guess guess = Guess::pattern;
   Counters counters = Counters::local32;
   std::uint32_t copy_bits = 0;
+  std::uint32_t near_slots = 0;  ///< of counters in global memory: slots that have local counters in each group, around its first samples
   bool edges_local = false;
   bool ahead = false;  ///< the next tile is loaded while one is counted
   bool hot = false;    ///< of 16-bit counters: slots with many samples have additional ones

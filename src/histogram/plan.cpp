@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -26,7 +27,7 @@ constexpr std::uint64_t kGrain = std::uint64_t{1} << 14;  // edges that a thread
 constexpr std::uint64_t kChecked = 1024;                  // edges between two looks at whether they are even
 constexpr std::uint64_t kManyThresholds = std::uint64_t{1} << 17;
 // Where the arithmetic rounds by adding a large constant, numbers must be smaller than it by two bits.
-constexpr std::uint64_t kMaxFloorBins = std::uint64_t{1} << 14;  // with more, finding bins is not what takes time
+constexpr std::uint64_t kMaxFloorBins = std::uint64_t{1} << 16;  // with more, finding bins is not what takes time
 constexpr std::uint64_t kMaxFloatEdges = std::uint64_t{1} << 21;
 
 // The key of the least value of T that is >= edge (or > edge, where `above`).
@@ -278,9 +279,13 @@ void Plan::find_floor(const Bins& bins) {
       const double edge = static_cast<double>(i);
       return floor_of(thresholds_[i], low, scale) >= edge && floor_of(before, low, scale) < edge;
     };
-    std::uint64_t i = 0;
-    while (i <= count && is_right(i)) ++i;
-    if (i <= count) continue;
+    std::atomic<bool> right = true;
+    core::parallel_parts(count + 1, kGrain, [&](std::uint64_t begin, std::uint64_t end) {
+      for (std::uint64_t i = begin; i < end && right; ++i) {
+        if (!is_right(i)) right = false;
+      }
+    });
+    if (!right) continue;
     floor_ =
         Floor{low, scale, 0x1.8p23f + static_cast<float>(count), std::bit_cast<float>(float_bits_of(static_cast<std::uint32_t>(high)))};
     return;

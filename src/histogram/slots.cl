@@ -29,10 +29,12 @@ typedef struct {
   EDGES const Key* thresholds;
   EDGES const uint* trie;
   uint threshold_count, nan_slot, upper, shift;
+#ifdef CHANNELS
+  uint place[CHANNELS], number[CHANNELS];  // of set_channels()
+#endif
   uint one;  // 1, passed by the host so that compilers keep it in a register
   uint lane;  // of HOT: byte offset of this work-item's words of slot 0
   uint alone, own;  // of HOT: the single slot with additional words, and this work-item's word
-  int runs;         // of HOT: whether other samples come in runs
   Key first, span, flip;
   Real low, scale, top, tolerance, last_tolerance;
   Real high;  // the greatest sample in the last bin

@@ -64,6 +64,11 @@ Bins edges_of(const Bins& even) {
   return Bins::between(std::move(edges));
 }
 
+// What GPUs choose, on any device that can compute it.
+bool can_floor(const DeviceInfo& info, const Plan& plan) {
+  return plan.floor() && info.has(Capability::fp64) && info.has(Capability::denormals) && info.has(Capability::fma);
+}
+
 // All configurations for this device, its default first.
 std::vector<Configuration> variants(const Device& device, const binning::Problem& problem, std::uint64_t samples, binning::Trie& trie) {
   const std::uint64_t local_bytes = device.implementation().launch_local_bytes();
@@ -74,6 +79,7 @@ std::vector<Configuration> variants(const Device& device, const binning::Problem
     Configuration other = all.front();
     if (other.counters == counters) continue;
     other.counters = counters;
+    other.near_slots = counters == Counters::global ? 256 : 0;
     other.copy_bits = 0;
     other.ahead = counters == Counters::local16;
     other.steps = other.ahead ? 2 : 1;
@@ -83,11 +89,9 @@ std::vector<Configuration> variants(const Device& device, const binning::Problem
     other.local_bytes = static_cast<std::uint32_t>(needed);
     all.push_back(other);
   }
-  // What GPUs choose, on any device that can compute it.
-  const DeviceInfo& info = device.info();
-  const bool computes = info.has(Capability::fp64) && info.has(Capability::denormals) && info.has(Capability::fma);
-  if (all.front().guess == binning::Guess::even && problem.plan->floor() && computes) {
-    all.push_back(all.front());
+  if (all.front().guess != binning::Guess::even || !can_floor(device.info(), *problem.plan)) return all;
+  for (std::size_t i = 0, given = all.size(); i < given; ++i) {
+    all.push_back(all[i]);
     all.back().guess = binning::Guess::floor;
   }
   return all;
@@ -228,7 +232,7 @@ void expect_right_channels(std::size_t size) {
   std::vector<std::uint8_t> bytes(size);
   Random random(7);
   for (std::size_t i = 0; i < size; ++i) bytes[i] = static_cast<std::uint8_t>(i < size / 6 * 5 ? 255 : random.bits(8));
-  for (const std::uint32_t channels : {3u, 4u}) {
+  for (const std::uint32_t channels : {2u, 3u, 4u}) {
     std::vector<std::uint64_t> right(std::size_t{256} * channels);
     for (std::size_t i = 0; i < bytes.size(); ++i) ++right[i % channels * 256 + bytes[i]];
     const binning::Problem problem{nullptr, channels};
@@ -242,12 +246,15 @@ void expect_right_channels(std::size_t size) {
       Configuration way = binning::choose(device.info(), seam.launch_local_bytes(), problem, bytes.size(), 0, trie);
       way.counters = Counters::local16;
       way.local_bytes = static_cast<std::uint32_t>(binning::local_bytes_of(problem, way, trie));
-      binning::DeviceHistogram histogram(seam, problem, way, trie);
-      std::vector<std::uint64_t> counts(right.size());
-      histogram.clear();
-      histogram.launch(memory, bytes.size());
-      histogram.add_to(counts);
-      EXPECT_TRUE(counts == right) << channels << " channels: " << device.info().selector << ", " << way.text();
+      for (const std::uint32_t loads : {1u, 2u, 4u}) {
+        way.loads = loads;
+        binning::DeviceHistogram histogram(seam, problem, way, trie);
+        std::vector<std::uint64_t> counts(right.size());
+        histogram.clear();
+        histogram.launch(memory, bytes.size());
+        histogram.add_to(counts);
+        EXPECT_TRUE(counts == right) << channels << " channels: " << device.info().selector << ", " << way.text();
+      }
     }
   }
 }
@@ -285,8 +292,13 @@ TEST(HistogramOfHotValues, NarrowCountersAreRight) {
         if (values == 1) way.groups = 1;  // which counts enough of them to overflow a word that is not emptied
         way.local_bytes = static_cast<std::uint32_t>(binning::local_bytes_of(problem, way, trie));
         if (way.local_bytes > local) continue;
-        EXPECT_TRUE(counts_of(device, samples, plan, way, trie) == right)
-            << values << " of " << name_of(type) << ", " << device.info().selector << ", " << way.text();
+        for (const binning::Guess guess : {way.guess, binning::Guess::even, binning::Guess::floor}) {
+          if (guess != way.guess && (type != DType::float32 || !can_floor(device.info(), plan))) continue;
+          Configuration other = way;
+          other.guess = guess;
+          EXPECT_TRUE(counts_of(device, samples, plan, other, trie) == right)
+              << values << " of " << name_of(type) << ", " << device.info().selector << ", " << other.text();
+        }
       }
     }
   }
