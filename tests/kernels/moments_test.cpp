@@ -79,10 +79,10 @@ class Moments {
   void check_drawn_tiles() {
     const hard::Format format = hard::format_of(kernel_.type);
     hard::Random random(6);
-    std::vector<std::uint64_t> patterns(400'000);
+    std::vector<std::uint64_t> patterns(200'000 * kernel_.elements_per_load);
     for (std::uint64_t& pattern : patterns) pattern = format.power(random.between(0, 3)) | random.bits(format.fraction_bits);
     const hard::Data data(patterns, kernel_.type);
-    for (int round = 0; round < 3; ++round) {
+    for (int round = 0; round < 2; ++round) {
       check(data.view(), 3, "round " + std::to_string(round));
       if (testing::Test::HasFatalFailure()) return;
     }
@@ -305,8 +305,12 @@ TEST_P(ConcurrentMoments, AreRight) {
   const dialect::ConcurrentGroups concurrent;
   Moments(GetParam()).check_hard_cases();
 }
-TEST_P(ConcurrentMoments, AreRightWhereTilesAreDrawn) {
-  const dialect::ConcurrentGroups concurrent;
+
+bool draws_tiles(const StatisticsKernel& kernel) { return is_concurrent(kernel) || kernel.extremes; }
+struct ConcurrentTiles : testing::TestWithParam<StatisticsKernel> {};
+INSTANTIATE_TEST_SUITE_P(Kernels, ConcurrentTiles, testing::ValuesIn(rows_where<StatisticsKernel>(draws_tiles)), RowName());
+TEST_P(ConcurrentTiles, AreDrawnOnce) {
+  const dialect::ConcurrentGroups concurrent(true);
   Moments(GetParam()).check_drawn_tiles();
 }
 

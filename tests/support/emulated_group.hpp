@@ -62,11 +62,15 @@ class Meeting {
 struct ConcurrentGroups {
   static constexpr uint kMax = 12;
   static inline bool wanted = false;
+  static inline bool first_is_late = false;  ///< by more than most runs take
   /// Whether so many groups run one after the other in this scope, too: a case that others have checked without it.
   static bool leave_out(uint groups) { return wanted && !have_threads(groups); }
   static bool have_threads(uint groups) { return wanted && groups > 1 && groups <= kMax; }
-  ConcurrentGroups() { wanted = true; }
-  ~ConcurrentGroups() { wanted = false; }
+  explicit ConcurrentGroups(bool late = false) {
+    wanted = true;
+    first_is_late = late;
+  }
+  ~ConcurrentGroups() { wanted = first_is_late = false; }
   ConcurrentGroups(const ConcurrentGroups&) = delete;
   ConcurrentGroups& operator=(const ConcurrentGroups&) = delete;
 };
@@ -159,6 +163,8 @@ class Emulation {
   /// The bits of all values.
   ulong meet_group(ulong value) {
     Item& item = items_[current_];
+    const bool late = concurrent_ && ConcurrentGroups::first_is_late && group_ == 0;
+    if (late && current_ == 0 && item.barriers == 0) std::this_thread::sleep_for(std::chrono::milliseconds(300));
     item.turn = group_meeting_.turn();
     item.at_barrier = true;
     const ulong any = group_meeting_.meet(current_, size(), value, wait_).any;
