@@ -123,7 +123,7 @@ KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT) void histogram_count(DATA_PARAMETERS, u
 #else
   LOCAL uint* mine = counters;
 #endif
-  LOCAL uint* of_loads = SAMPLE_TYPE == 0 ? counters : mine;  // those of bytes find the work-item's copy by set_channels()
+  LOCAL uint* of_loads = SAMPLE_TYPE == 0 ? counters : mine;  // of bytes, set_channels() adds the work-item's copy
   Watch watch;
 #if COUNTERS == 1 && !PAIRED
   const Watch nothing = {0};
@@ -154,7 +154,7 @@ KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT) void histogram_count(DATA_PARAMETERS, u
     if (more && local_id() == 0) ticket = atomic_ticket_global32(&counts[slots]);
     for (uint step = 0; step < STEPS; ++step) {
       const uint tile = share * STEPS + step;
-#if SAMPLE_TYPE == 0  // of three channels, a load begins with the remainder of its number
+#if SAMPLE_TYPE == 0  // with three channels, load n begins with channel n % 3
       set_channels(&values, CHANNELS == 3 ? (tile % 3 * (TILE % 3) + local_id() % 3) % 3 : 0);
 #endif
       uint4 counted[LOADS];

@@ -119,21 +119,21 @@ FN void add_here(const Plan* plan, LOCAL uint* counters, GLOBAL uint* counts, Wa
   }
 }
 
-// Finds these slots from the slots of each work-item's first load. Candidates for the most frequent one are some of them, and it must be more frequent
-// than once. `found` has 3 CANDIDATES words.
+// Sets `hot` and the tags by the slots of each work-item's first load: of CANDIDATES slots the one that is found most often, and at least twice.
+// `found` has 3 CANDIDATES words.
 #define CANDIDATES 8
 FN void find_frequent(const Plan* plan, LOCAL uint* counters, LOCAL uint* found, const uint* slots, Watch* watch) {
   LOCAL uint* in_slot = found + CANDIDATES;
   LOCAL uint* in_near = in_slot + CANDIDATES;
   for (uint k = local_id(); k < 3 * CANDIDATES; k += GROUP_SIZE) found[k] = k < CANDIDATES ? NO_SLOT : 0;
   barrier_local();
-#define IN_BINS(slot) ((slot) - 1 < plan->nan_slot - 2)
+#define IS_INSIDE(slot) ((slot) - 1 < plan->nan_slot - 2)  // of a bin
   const uint slot = slots[0];
-  if (IN_BINS(slot)) atomic_exchange_local32(&found[local_id() % CANDIDATES], slot);
+  if (IS_INSIDE(slot)) atomic_exchange_local32(&found[local_id() % CANDIDATES], slot);
   barrier_local();
   for (uint k = 0; k < CANDIDATES; ++k) {
-    if (IN_BINS(slot) && found[k] == slot) atomic_add_local32(&in_slot[k], 1);
-    if (IN_BINS(slot) && ((found[k] ^ slot) & ~NEAR_MASK) == 0) atomic_add_local32(&in_near[k], 1);
+    if (IS_INSIDE(slot) && found[k] == slot) atomic_add_local32(&in_slot[k], 1);
+    if (IS_INSIDE(slot) && ((found[k] ^ slot) & ~NEAR_MASK) == 0) atomic_add_local32(&in_near[k], 1);
   }
   barrier_local();
   uint most = 1;
@@ -148,8 +148,8 @@ FN void find_frequent(const Plan* plan, LOCAL uint* counters, LOCAL uint* found,
     near = in_near[k] > most ? found[k] & ~NEAR_MASK : near;
     most = max(most, in_near[k]);
   }
-  // Slots elsewhere take the place of one near these if there are as many of them as of one in 512.
-#define IS_ELSEWHERE(slot) (IN_BINS(slot) && ((slot) & ~NEAR_MASK) != near)
+  // A slot elsewhere takes the counter at its remainder if more than one in 512 of the samples have that remainder and lie elsewhere.
+#define IS_ELSEWHERE(slot) (IS_INSIDE(slot) && ((slot) & ~NEAR_MASK) != near)
   for (uint i = local_id(); i < NEAR_SLOTS; i += GROUP_SIZE) NEAR_TAGS(counters)[i] = near == NO_SLOT ? NO_SLOT : near + i;
   _Pragma("unroll") for (uint k = 0; k < PER_VECTOR; ++k) {
     if (IS_ELSEWHERE(slots[k])) atomic_add_local32(&counters[slots[k] & NEAR_MASK], 1);

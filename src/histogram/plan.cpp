@@ -27,7 +27,7 @@ constexpr std::uint64_t kGrain = std::uint64_t{1} << 14;  // edges that a thread
 constexpr std::uint64_t kChecked = 1024;                  // edges between two looks at whether they are even
 constexpr std::uint64_t kManyThresholds = std::uint64_t{1} << 17;
 // Where the arithmetic rounds by adding a large constant, numbers must be smaller than it by two bits.
-constexpr std::uint64_t kMaxFloorBins = std::uint64_t{1} << 16;  // with more, finding bins is not what takes time
+constexpr std::uint64_t kMaxFloorBins = std::uint64_t{1} << 17;  // with more, finding bins is not what takes time
 constexpr std::uint64_t kMaxFloatEdges = std::uint64_t{1} << 21;
 
 // The key of the least value of T that is >= edge (or > edge, where `above`).

@@ -55,7 +55,8 @@
 #define IN_BINS RECORD_COUNTERS
 #define COUNTERS (RECORD_COUNTERS + 2)
 
-// For each i < n, a work-item for each, of which the first has this i. On GPUs the number of turns is a constant, mostly 1: then no loop is left.
+// A loop over i < n by the work-items of a group, from this work-item's first i on. On GPUs the number of turns is a constant, mostly 1: then the
+// compiler leaves no loop. PoCL 3.1 compiles that form of publish_words() to wrong code, so devices without sub-groups have a plain loop.
 #if LANES > 1
 #define FOR_EACH_FROM(i, first, n) \
   _Pragma("unroll") for (uint i = (first), turn = 0; turn < ((n) + GROUP_SIZE - 1) / GROUP_SIZE; ++turn, i += GROUP_SIZE) if (i < (n))
@@ -63,7 +64,7 @@
 #define FOR_EACH_FROM(i, first, n) for (uint i = (first); i < (n); i += GROUP_SIZE)
 #endif
 #define FOR_EACH(i, n) FOR_EACH_FROM(i, local_id(), n)
-#define FOR_EACH_BY_LAST(i, n) FOR_EACH_FROM(i, GROUP_SIZE - 1 - local_id(), n)  // by the last work-items
+#define FOR_EACH_BY_LAST(i, n) FOR_EACH_FROM(i, GROUP_SIZE - 1 - local_id(), n)  // from the last work-item on
 
 FN void add_piece(LOCAL uint* bins, uint piece, uint bin) { atomic_add_local32(bins + bin * COLUMNS, piece); }
 

@@ -33,7 +33,7 @@ struct KernelShape {
   std::uint32_t resident = 1;  ///< groups to a compute unit, for which the compiler is to limit registers
   bool windows = false;        ///< sums in registers, where these are exact
   bool polled = false;         ///< the last group waits for the others
-  bool own_bins = false;       ///< layout.h: more bins, and an addition less to each square
+  bool own_bins = false;       ///< OWN_BINS of layout.h: more bins, and an addition less for each square
   bool cached = false;         ///< the array is small enough for a good part of it to stay in the cache (cache_policy.h)
 
   /// Whether what is added up, a sum alone or products, is rounded too.

@@ -399,7 +399,7 @@ void statistics(TERM_PARAMETERS, ulong row_length, uint head, ulong row_loads, u
     FOR_EACH_WORD(i) words[i] = 0;
 #endif
     gather_words(merged, published, words);
-    if (ITEM_OF_WORD == 0) {  // which has seen a word of all groups: no one draws a tile any more
+    if (ITEM_OF_WORD == 0) {  // it has waited for a word of each group: none draws another tile
       store_settled_global32(&schedule[TICKETS], 0);
       store_settled_global32(&schedule[TILES], 0);
     }
@@ -409,7 +409,7 @@ void statistics(TERM_PARAMETERS, ulong row_length, uint head, ulong row_loads, u
   }
 #if EXTREMES
   RETURN_IF(alone);
-  // If POLLED in memory of its own, so that slots are gathered at the same time as words; else a barrier is behind the first combination.
+  // If POLLED, `best + 1`: without a barrier since the first combination, slots are gathered while other work-items gather words.
   found = combine_group(best + POLLED, gather(slots, last ? published : 0, RECORD_EXTREMES, POLLED && local_id() == 0 ? found : identity()));
   if (last && local_id() == 0) write_record(result, found);
 #endif
