@@ -29,12 +29,13 @@ FN void add(const Plan* plan, LOCAL uint* counters, GLOBAL uint* counts, uint sl
 #endif
 #define COUNTER_WORDS (UPPER + (HOT ? TAG_WORDS + 32 : 0))
 FN uint word_of(const Plan* plan, uint slot) {
-  uint pair = slot < UPPER ? slot : slot - UPPER;
+  const uint pair = min_u32(slot, slot - UPPER);  // slots below UPPER become larger by the subtraction
   return SPREAD(pair);
 }
 // Slots with many samples have additional words, one for each lane of a sub-group, so that lanes do not contend for one word. They lie
 // behind the counters at a hash of the slot: 32 tag words that hold the slot, one per lane to avoid bank conflicts, and 32 counters. A
-// single hot slot has the last 32 words and needs no tags. `hot` says which case it is.
+// single hot slot has the last 32 words and needs no tags. `hot` says which case it is. (Slots outside of all bins are often hot. Their numbers
+// and those of the first bins differ in few bits; so slots of 32-bit samples are hashed by multiplication, as in Knuth, TAOCP 3, 6.4.)
 #define ALONE 1
 #define TAGGED 2
 #define TAGS (SAMPLE_TYPE == 1 ? 256 : 128)  // fewer leave more of the first-level cache to loads
@@ -42,21 +43,28 @@ FN uint word_of(const Plan* plan, uint slot) {
 #define TAG_BITS(slot) ((slot) ^ (slot) << 8)  // the hash is in the second byte: of one sample, or of two in the halves of a word
 #define TAG_FOR(slot) (SAMPLE_TYPE == 1 ? (slot) * 0x10001u : (slot))
 #define SLOT_IN(tag) (SAMPLE_TYPE == 1 ? (tag) & 65535 : (tag))
-FN uint tag_of(uint slot) { return (TAG_BITS(slot) >> 8 & (TAGS - 1)) * 64; }
-FN uint word_at(const Plan* plan, LOCAL uint* counters, uint slot, const int hot) {
-  uint word = word_of(plan, slot);
-  if (hot == ALONE) word = slot == plan->alone ? plan->own : word;
+#define AT(counters, bytes) ((LOCAL uint*)((LOCAL uchar*)(counters) + (bytes)))
+FN uint tag_of(uint slot) {  // in bytes
+#if SAMPLE_TYPE == 1
+  return TAG_BITS(slot) & (TAGS - 1) << 8;
+#else
+  return opaque(slot * 0x9e3779b1u >> 25) << 8;  // the product's 7 highest bits; opaque(), so that a multiply-add makes the address
+#endif
+}
+FN LOCAL uint* word_at(const Plan* plan, LOCAL uint* counters, uint slot, const int hot) {
+  LOCAL uint* word = &counters[word_of(plan, slot)];
+  if (hot == ALONE) word = slot == plan->alone ? counters + plan->own : word;
   if (hot == TAGGED) {
-    const uint tag = UPPER + tag_of(slot) + local_id() % 32;
-    word = SLOT_IN(counters[tag]) == slot ? tag + 32 : word;
+    LOCAL uint* own = AT(counters + (UPPER + 32 + local_id() % 32), tag_of(slot));
+    word = SLOT_IN(own[-32]) == slot ? own : word;
   }
   return word;
 }
 FN uint add_narrow(const Plan* plan, LOCAL uint* counters, uint slot, uint number, const int hot) {
-  return atomic_add_local32(&counters[word_at(plan, counters, slot, hot)], slot < UPPER ? number : number * 0x10001u);
+  return atomic_add_local32(word_at(plan, counters, slot, hot), slot < UPPER ? number : number * 0x10001u);
 }
 FN void empty(const Plan* plan, LOCAL uint* counters, GLOBAL uint* counts, uint slot, const int hot) {
-  LOCAL uint* word = &counters[word_at(plan, counters, slot, hot)];
+  LOCAL uint* word = word_at(plan, counters, slot, hot);
   if ((*word & 0x8000u) == 0) return;  // another work-item has emptied it
   const uint old = atomic_exchange_local32(word, 0);
   const uint pair = slot < UPPER ? slot : slot - UPPER, second = old >> 16, first = (old & 65535) - second;
@@ -83,10 +91,15 @@ typedef struct {
 FN void look(const Plan* plan, LOCAL uint* counters, GLOBAL uint* counts, const Watch* watch, const int hot) {
   uint seen = 0;
   _Pragma("unroll") for (uint i = 0; i < PER_VECTOR; ++i) seen |= watch->old[i];
-  if ((seen & 0x8000u) != 0) {
-    _Pragma("unroll") for (uint i = 0; i < PER_VECTOR; ++i) {
-      const uint seen_here = watch->old[i] & 0xfff8;  // at most PER_VECTOR are added at once
-      if (seen_here == 0x8000u || seen_here >= LATE) empty(plan, counters, counts, watch->slots[i], hot);
+  if (opaque(seen & 0x8000u) != 0) {  // opaque(), so that the test is part of the last OR
+    Watch rest = *watch;
+    _Pragma("unroll 1") for (uint i = 0; i < PER_VECTOR; ++i) {  // not unrolled, as this is rare, and instructions have to be fetched
+      const uint seen_here = rest.old[0] & 0xfff8;  // at most PER_VECTOR are added at once
+      if (seen_here == 0x8000u || seen_here >= LATE) empty(plan, counters, counts, rest.slots[0], hot);
+      _Pragma("unroll") for (uint k = 1; k < PER_VECTOR; ++k) {
+        rest.old[k - 1] = rest.old[k];
+        rest.slots[k - 1] = rest.slots[k];
+      }
     }
   }
 }
@@ -176,7 +189,6 @@ FN int all_same(uint4 vector) {
 
 #if SAMPLE_TYPE == 1 && COUNTERS == 1
 // Processes two samples with few instructions, as this loop is bound by them: the words that count them, and the additions.
-#define AT(counters, bytes) ((LOCAL uint*)((LOCAL uchar*)(counters) + (bytes)))
 FN void words_of_two(const Plan* plan, LOCAL uint* counters, uint samples, LOCAL uint** words, const int hot) {
   const uint pairs = opaque(SPREAD(samples)), word0 = opaque(pairs & 0xffff), word1 = opaque(pairs >> 16);
   if (hot == ALONE) {
@@ -280,41 +292,44 @@ FN void add_vector(const Plan* plan, LOCAL uint* counters, GLOBAL uint* counts, 
   _Pragma("unroll") for (uint k = 0; k < PER_VECTOR; ++k) add(plan, counters, counts, slots[k], 1);
 #elif COUNTERS == 1
   const Watch before = *watch;
+  LOCAL uint* words[PER_VECTOR];
+#if SAMPLE_TYPE == 1
   uint first = slots[0], number = PER_VECTOR;  // the size of one addition
-#if HOT && SAMPLE_TYPE == 1
+#if HOT
   if (hot == ALONE) same = two_values(plan, vector, slots, &first, &number);
 #endif
-#if SAMPLE_TYPE == 1
-  LOCAL uint* words[PER_VECTOR];
   if (hot == TAGGED) {
     words_of(plan, counters, vector, words, TAGGED);
     same = same && words[0] < counters + UPPER;
   }
-#endif
   _Pragma("unroll") for (uint k = 0; k < PER_VECTOR; ++k) watch->slots[k] = slots[k];
   _Pragma("unroll") for (uint k = 0; k < PER_VECTOR; ++k) watch->old[k] = 0;
-  if (SAMPLE_TYPE == 1 && hot == ALONE) {
+  if (hot == ALONE) {
     watch->slots[0] = same ? first : slots[0];
     watch->slots[1] = same ? plan->alone : slots[1];
   }
   if (same) {
-    watch->old[0] = add_narrow(plan, counters, first, number, SAMPLE_TYPE == 1 && hot == TAGGED ? 0 : hot);
-    if (SAMPLE_TYPE == 1 && hot == ALONE) watch->old[1] = add_narrow(plan, counters, plan->alone, PER_VECTOR - number, ALONE);
+    watch->old[0] = add_narrow(plan, counters, first, number, hot == TAGGED ? 0 : hot);
+    if (hot == ALONE) watch->old[1] = add_narrow(plan, counters, plan->alone, PER_VECTOR - number, ALONE);
   } else {
-#if SAMPLE_TYPE == 1
     if (hot != TAGGED) words_of(plan, counters, vector, words, hot);
     add_two(plan, vector.x, words, watch->old);
     add_two(plan, vector.y, words + 2, watch->old + 2);
     add_two(plan, vector.z, words + 4, watch->old + 4);
     add_two(plan, vector.w, words + 6, watch->old + 6);
-#else
-    uint words[PER_VECTOR];  // as above
-    _Pragma("unroll") for (uint k = 0; k < PER_VECTOR; ++k) words[k] = word_at(plan, counters, slots[k], hot);
-    _Pragma("unroll") for (uint k = 0; k < PER_VECTOR; ++k) {
-      watch->old[k] = atomic_add_local32(&counters[words[k]], slots[k] < UPPER ? 1 : 0x10001u);
-    }
-#endif
   }
+#else
+  // The words of all samples, before the first addition: tags cannot be read ahead of atomics. Of equal samples only the first one is added.
+  _Pragma("unroll") for (uint k = 0; k < PER_VECTOR; ++k) words[k] = word_at(plan, counters, slots[k], hot);
+  _Pragma("unroll") for (uint k = 0; k < PER_VECTOR; ++k) watch->slots[k] = slots[k];
+#define ONE(slot) ((slot) < UPPER ? 1 : 0x10001u)
+  watch->old[0] = atomic_add_local32(words[0], same ? ONE(slots[0]) * PER_VECTOR : ONE(slots[0]));
+  _Pragma("unroll") for (uint k = 1; k < PER_VECTOR; ++k) watch->old[k] = 0;
+  if (!same) {
+    _Pragma("unroll") for (uint k = 1; k < PER_VECTOR; ++k) watch->old[k] = atomic_add_local32(words[k], ONE(slots[k]));
+  }
+#undef ONE
+#endif
   look(plan, counters, counts, &before, hot);
 #else
   add_here(plan, counters, counts, watch, slots[0], same ? PER_VECTOR : 1);
@@ -360,7 +375,7 @@ FN int find_hot(Plan* plan, LOCAL uint* counters, uint4 vector, int there, LOCAL
     for (uint upper = 0; upper < 2; ++upper) {
       const uint slot = pair + upper * UPPER, number = upper != 0 ? second : both - second;
       if (number >= LOOKED_AT / 18) {
-        for (uint lane = 0; lane < 32; ++lane) counters[UPPER + tag_of(slot) + lane] = TAG_FOR(slot);
+        for (uint lane = 0; lane < 32; ++lane) AT(counters + UPPER, tag_of(slot))[lane] = TAG_FOR(slot);
         atomic_add_local32(&found->hot, number);
         if (number >= LOOKED_AT / 8) {
           atomic_add_local32(&found->large, 1u << 24 | number);

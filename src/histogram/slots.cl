@@ -189,8 +189,21 @@ FN void slots_of(const Plan* plan, uint4 vector, uint* slots) {
   Key bits[PER_VECTOR];
   samples_of(vector, bits);
 #if GUESS == 4
-  // Whether any sample is outside of all bins is asked once for the load, of the bits: those of floats that are not negative are in the order of values.
   float floors[PER_VECTOR];
+#if COUNTERS == 1
+  // Samples outside of all bins are as cheap as others: only NaN and the last edge are asked for, once for the load. That takes no more instructions
+  // than what is below.
+  int special = 0;
+  _Pragma("unroll") for (uint k = 0; k < PER_VECTOR; ++k) {
+    const float x = as_float(bits[k]);
+    floors[k] = floor_of(plan, x);
+    slots[k] = min_u32(WHOLE(fmax(floors[k], ROUNDER - 1)) + 1, plan->threshold_count);
+    special |= !(x < plan->high || x > plan->high);
+  }
+  if (special) {
+#else
+  // Whether any sample is outside of all bins is asked once for the load, of the bits: those of floats that are not negative are in the order of
+  // values. For samples inside this takes one instruction less.
   uint greatest = 0;
   _Pragma("unroll") for (uint k = 0; k < PER_VECTOR; ++k) {
     floors[k] = floor_of(plan, as_float(bits[k]));
@@ -198,6 +211,7 @@ FN void slots_of(const Plan* plan, uint4 vector, uint* slots) {
     greatest = max_u32(greatest, slots[k] - 1);
   }
   if (greatest >= plan->threshold_count - 1) {
+#endif
     _Pragma("unroll") for (uint k = 0; k < PER_VECTOR; ++k) slots[k] = slot_bounded(plan, bits[k], floors[k]);
   }
 #else

@@ -11,6 +11,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <exception>
+#include <limits>
 #include <mutex>
 
 namespace samesum {
@@ -263,20 +264,26 @@ TEST(HistogramOfChannels, NarrowCountersAreRight) { expect_right_channels(3'000'
 // So few that Oclgrind takes a second: oclgrind_test.py.
 TEST(HistogramOfChannels, NarrowCountersOfFewBytesAreRight) { expect_right_channels(200'001); }
 
-// Values of most samples, which have words of their own for each lane: in the lower and in the upper half of a word, and so often that
-// words must be emptied. Several such values, a single one, and one beside others that come in runs.
+// Values of most samples, which have words of their own for each lane: in the lower and in the upper half of a word, outside of all bins,
+// and so often that words must be emptied. Several such values, two in turns, a single one, and one beside others that come in runs.
 TEST(HistogramOfHotValues, NarrowCountersAreRight) {
   constexpr std::uint32_t kHot[] = {200, 32968, 65535, 0};
   for (const DType type : {DType::uint16, DType::float32}) {
-    const Plan plan(type == DType::uint16 ? Bins::each_value(type) : Bins::even(0, 40'000, 20'000), type);
+    const Plan plan(type == DType::uint16 ? Bins::each_value(type) : Bins::even(100, 40'100, 20'000), type);
+    ASSERT_EQ(plan.floor().has_value(), type == DType::float32);
     for (const std::uint64_t values : {0, 1, 2, 4}) {  // 0: one beside others in runs
       Random random(8);
       Samples samples{type};
-      const std::size_t count = values == 1 ? 3'000'000 : 300'000;
+      const bool often = values == 1 || values == 2;
+      const std::size_t count = often ? values * 3'000'000 : 300'000;
       for (std::size_t i = 0; i < count; ++i) {
         std::uint64_t value = random.below(8) != 0 ? kHot[random.below(std::max<std::uint64_t>(values, 1))] : random.bits(16);
         if (values == 0 && random.bits(1) != 0) value = i / 16 * 1021 % 65536;
-        core::visit(type, [&](auto element) { samples.push(test::nearest<decltype(element)>(static_cast<double>(value))); });
+        if (values == 2) value = kHot[i % 2];
+        const bool nan = type == DType::float32 && i % 999 == 0;
+        core::visit(type, [&](auto element) {
+          samples.push(test::nearest<decltype(element)>(nan ? std::numeric_limits<double>::quiet_NaN() : static_cast<double>(value)));
+        });
       }
       std::vector<std::uint64_t> right = binning::count_on_cpu(samples.view(), plan, 1);
       for (const Device& device : devices()) {
@@ -289,7 +296,7 @@ TEST(HistogramOfHotValues, NarrowCountersAreRight) {
         way.ahead = way.hot = true;
         way.steps = 2;
         way.copy_bits = 0;
-        if (values == 1) way.groups = 1;  // which counts enough of them to overflow a word that is not emptied
+        if (often) way.groups = 1;  // which counts enough of them to overflow a word that is not emptied
         way.local_bytes = static_cast<std::uint32_t>(binning::local_bytes_of(problem, way, trie));
         if (way.local_bytes > local) continue;
         for (const binning::Guess guess : {way.guess, binning::Guess::even, binning::Guess::floor}) {

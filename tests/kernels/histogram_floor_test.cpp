@@ -22,6 +22,17 @@
 namespace samesum::dialect::floor_slots {
 #include "histogram/slots.cl"
 }  // namespace samesum::dialect::floor_slots
+#define COUNTERS 1
+#undef PER_VECTOR
+#undef ROUNDER
+#undef WHOLE
+#undef SIGN
+#undef EDGES
+#undef COPIES
+#undef SLOT
+namespace samesum::dialect::floor_slots_of_narrow_counters {
+#include "histogram/slots.cl"
+}  // namespace samesum::dialect::floor_slots_of_narrow_counters
 #pragma GCC diagnostic pop
 
 namespace samesum {
@@ -30,15 +41,22 @@ namespace {
 using dialect::uint;
 using dialect::uint4;
 
-// Each sample alone, and in a load with three others.
-void check(const Bins& bins, const binning::Plan& plan, const std::vector<std::uint32_t>& more) {
-  dialect::floor_slots::Plan kernel{};
+template <class Kernel>
+Kernel kernel_plan(const binning::Plan& plan) {
+  Kernel kernel{};
   kernel.threshold_count = static_cast<uint>(plan.thresholds().size());
   kernel.nan_slot = static_cast<uint>(plan.nan_slot());
   kernel.low = plan.floor()->low;
   kernel.scale = plan.floor()->scale;
   kernel.top = plan.floor()->top;
   kernel.high = plan.floor()->high;
+  return kernel;
+}
+
+// Each sample alone, and in a load with three others.
+void check(const Bins& bins, const binning::Plan& plan, const std::vector<std::uint32_t>& more) {
+  const auto kernel = kernel_plan<dialect::floor_slots::Plan>(plan);
+  const auto narrow = kernel_plan<dialect::floor_slots_of_narrow_counters::Plan>(plan);
   std::vector<std::uint32_t> samples = more;
   for (const std::uint64_t threshold : plan.thresholds()) {
     for (int step = -3; step <= 2; ++step) {
@@ -54,6 +72,9 @@ void check(const Bins& bins, const binning::Plan& plan, const std::vector<std::u
     dialect::floor_slots::slots_of(&kernel, uint4{inside, sample, inside, inside}, slots);
     ASSERT_EQ(slots[1], expected) << std::bit_cast<float>(sample) << " of " << bins.count();
     ASSERT_EQ(slots[0], plan.slot_of(inside));
+    dialect::floor_slots_of_narrow_counters::slots_of(&narrow, uint4{inside, sample, sample, inside}, slots);
+    ASSERT_EQ(slots[1], expected) << std::bit_cast<float>(sample) << " of " << bins.count() << ", 16-bit counters";
+    ASSERT_EQ(slots[3], plan.slot_of(inside));
   }
 }
 
