@@ -69,6 +69,6 @@ FN FIXED fixed_of_share(const SHARE* share, double upper) {
   return fixed;
 }
 
-// What the sum's field is expected to be from that of the greatest element of a sample: as if one element in sixteen were as great. More would lose
+// What the sum's field is expected to be from that of the greatest element of a sample: as if one element in 256 were as great. More would lose
 // small elements of data that span many binades.
-FN uint field_of_term(WORD x, WORD y, ulong count) { return (magnitude_of(x) >> FRACTION_BITS) + 896 + 63 - 4 - (uint)clz64(count | 1); }
+FN uint field_of_term(WORD x, WORD y, ulong count) { return (magnitude_of(x) >> FRACTION_BITS) + 896 + 63 - 8 - (uint)clz64(count | 1); }
