@@ -38,10 +38,10 @@ template <class T>
 constexpr std::size_t kUnit = kUnitBytes / sizeof(T);
 
 // Loops that compute reach less far ahead than the processor's own prefetching takes to hide the latency of memory. So they ask for lines
-// to come to the second-level cache, this far ahead in each place: best by measurement, for sums in registers and in bins. Fewer lines can
-// be on their way to the first-level cache.
+// to come to the second-level cache, this far ahead in each place: best by measurement, sums from 1 to 16 threads. Fewer lines can be on
+// their way to the first-level cache.
 constexpr std::size_t kPrefetchBytes = 1024;
-constexpr std::size_t kPrefetchBytesToBins = 4096;
+constexpr std::size_t kPrefetchBytesOfSums = 4096;
 constexpr std::size_t kCacheLine = 64;
 
 // The doubles of one chain: kLanes elements.
@@ -120,7 +120,7 @@ HWY_INLINE void unrolled(const Body& body) {
 }
 
 // A block of elements in one piece, or a part of it in each of several places: memory gives more to a processor that reads in several.
-constexpr std::size_t kPieces = 4;
+constexpr std::size_t kPieces = 2;
 template <std::size_t n>
 struct Block {
   std::array<const std::byte*, n> pieces;
