@@ -1,11 +1,14 @@
 // The time of sums, statistics, dot products and histograms of float32 over the size, 2^10 to 2^32 elements: samesum by its public headers,
 // CUB, and kernels that only read. Arrays are in device memory, results stay there. Calls follow one another in a CUDA graph.
-// tools/plot-figures.py draws the table that this program prints.
+// tools/plot-figures.py draws the table that this program prints. With a second argument, `histograms`: those of one size, of 10 to
+// 65,536 bins of [0, 1), beside CUB's.
 //
 //   uniform    two arrays of [0, 1), in turns
 //   turns      two arrays in turns, the second 2^20 times the first
 //   lognormal  two arrays of exp(3 z), z normal, in turns
 //   bits       two arrays of random bit patterns, finite ones, in turns
+//   few        for histograms: 80% of the numbers are one of four values, the others uniform
+//   equal      for histograms: all numbers are 0.3
 //
 // A first launch is that of a new plan, or CUB's, behind a kernel that keeps the GPU busy until it is in the stream. Arrays of 2^32
 // elements are enqueued in two parts where a plan takes 2^31. CUB's statistics and dot products are TransformReduce with a functor: rounded
@@ -35,7 +38,7 @@ void check(cudaError_t code) {
   if (code != cudaSuccess) throw std::runtime_error(cudaGetErrorString(code));
 }
 
-enum class Kind { uniform, turns, lognormal, bits };
+enum class Kind { uniform, turns, lognormal, bits, few, equal };
 
 __device__ uint64_t random_word(uint64_t at) {  // splitmix64
   at += 0x9E3779B97F4A7C15u;
@@ -55,6 +58,10 @@ __global__ void fill(float* x, uint64_t n, Kind kind, uint64_t array) {
     } else if (kind == Kind::lognormal) {
       const float angle = static_cast<float>(random_word(2 * i + 1 + (array << 40)) >> 40) * 0x1p-24f;
       x[i] = expf(3 * sqrtf(-2 * logf(1 - uniform)) * cospif(2 * angle));
+    } else if (kind == Kind::few) {
+      x[i] = word % 5 == 0 ? uniform : static_cast<float>(word >> 30 & 3) * 0.2f + 0.11f;
+    } else if (kind == Kind::equal) {
+      x[i] = 0.3f;
     } else {
       x[i] = kind == Kind::turns && array == 1 ? uniform * 0x1p20f : uniform;
     }
@@ -89,7 +96,7 @@ class Bench {
   Bench(cudaStream_t stream, int greatest)
       : elements_(uint64_t{1} << greatest), stream_(stream), device_(samesum::Device::on_cuda_stream(stream)) {
     for (float*& array : arrays_) check(cudaMalloc(&array, elements_ * sizeof(float)));
-    check(cudaMalloc(&out_, 4096));
+    check(cudaMalloc(&out_, kOutBytes));
     check(cudaMalloc(&storage_, kStorage));
     check(cudaEventCreate(&from_));
     check(cudaEventCreate(&until_));
@@ -105,7 +112,7 @@ class Bench {
     for (n_ = 1024; n_ <= elements_; n_ *= 4) {
       if (kind == Kind::uniform) reading();
       if (kind == Kind::uniform) {
-        histogram();
+        histogram(256);
         continue;
       }
       reduction("sum", n_, samesum::ops::sum, [&](int i) {
@@ -124,12 +131,26 @@ class Bench {
                                                    cuda::std::plus<>{}, Product{}, 0.0f, stream_));
         });
       }
-      histogram();
+      histogram(256);
+    }
+  }
+
+  // Of all elements.
+  void run_histograms(Kind kind, const std::string& name) {
+    for (uint64_t i = 0; i < 2; ++i) fill<<<16384, 256, 0, stream_>>>(arrays_[i], elements_, kind, i);
+    check(cudaStreamSynchronize(stream_));
+    n_ = elements_;
+    kind_ = name;
+    reading();
+    for (const int bins : {10, 256, 2048, 16384, 65536}) {
+      kind_ = name + "_" + std::to_string(bins);
+      histogram(bins);
     }
   }
 
  private:
-  static constexpr std::size_t kStorage = std::size_t{64} << 20;
+  static constexpr std::size_t kStorage = std::size_t{2} << 30;  // what histograms of 65,536 bins take, and more
+  static constexpr std::size_t kOutBytes = std::size_t{16} << 20;
 
   using Enqueue = std::function<void(int)>;
 
@@ -195,7 +216,7 @@ class Bench {
     return parts;
   }
   Enqueue enqueue_all(samesum::Plan plan, const Parts (&arrays)[2]) {
-    return [plan, &arrays, to = samesum::Buffer::wrap(device_, out_, 4096)](int i) mutable {
+    return [plan, &arrays, to = samesum::Buffer::wrap(device_, out_, kOutBytes)](int i) mutable {
       for (const std::vector<samesum::Array>& part : arrays[i]) plan.enqueue(part, to);
     };
   }
@@ -211,13 +232,12 @@ class Bench {
     row(work, "CUB-first", bytes, first([&] { return cub; }));
   }
 
-  void histogram() {
-    constexpr int kBins = 256;
+  void histogram(int bins) {
     const Parts arrays[] = {inputs(0, n_), inputs(1, n_)};
     row("histogram", "samesum", n_ * sizeof(float),
-        in_turns(enqueue_all({device_, samesum::Bins::even(0, 1, kBins), samesum::DType::float32, n_}, arrays)));
+        in_turns(enqueue_all({device_, samesum::Bins::even(0, 1, static_cast<uint64_t>(bins)), samesum::DType::float32, n_}, arrays)));
     row("histogram", "CUB", n_ * sizeof(float), in_turns([&](int i) {
-          check(cub::DeviceHistogram::HistogramEven(storage_, bytes_ = kStorage, arrays_[i], static_cast<int*>(out_), kBins + 1, 0.0f, 1.0f,
+          check(cub::DeviceHistogram::HistogramEven(storage_, bytes_ = kStorage, arrays_[i], static_cast<int*>(out_), bins + 1, 0.0f, 1.0f,
                                                     static_cast<int64_t>(n_), stream_));
         }));
   }
@@ -266,6 +286,14 @@ int main(int argc, char** argv) try {
   cudaStream_t stream;
   check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
   Bench bench(stream, argc > 1 ? std::atoi(argv[1]) : 32);
+  if (argc > 2 && std::string(argv[2]) == "histograms") {
+    bench.run_histograms(Kind::uniform, "uniform");
+    bench.run_histograms(Kind::lognormal, "lognormal");
+    bench.run_histograms(Kind::bits, "bits");
+    bench.run_histograms(Kind::few, "few");
+    bench.run_histograms(Kind::equal, "equal");
+    return 0;
+  }
   bench.run(Kind::uniform, "uniform");
   bench.run(Kind::turns, "turns");
   bench.run(Kind::lognormal, "lognormal");
