@@ -38,10 +38,10 @@ template <class T>
 constexpr std::size_t kUnit = kUnitBytes / sizeof(T);
 
 // Loops that compute reach less far ahead than the processor's own prefetching takes to hide the latency of memory. So they ask for lines
-// to come to the second-level cache, this far ahead in each place: best by measurement, sums from 1 to 16 threads. Fewer lines can be on
-// their way to the first-level cache.
+// to come to the second-level cache, this far ahead in each place: best by measurement with 1 to 16 threads, farther for sums and products,
+// which read in two places. Fewer lines can be on their way to the first-level cache.
 constexpr std::size_t kPrefetchBytes = 1024;
-constexpr std::size_t kPrefetchBytesOfSums = 4096;
+constexpr std::size_t kFarPrefetchBytes = 4096;
 constexpr std::size_t kCacheLine = 64;
 
 // The doubles of one chain: kLanes elements.
