@@ -117,7 +117,7 @@ void three_levels(const std::byte* first, std::size_t distance, std::size_t coun
       const std::byte* const from = first + place * distance + i * sizeof(Element);
       const auto load = [&](std::size_t n) SAMESUM_INLINE_LAMBDA {
         const std::byte* const at = from + n * sizeof(Element);
-        loops::prefetch<hn::MaxLanes(d) * sizeof(Element)>(at, loops::kFarPrefetchBytes);
+        loops::prefetch<hn::MaxLanes(d) * sizeof(Element)>(at);
         const auto leaves = load_leaves(d, Element{}, at);
         return kSkip ? hn::IfThenElse(hn::IsNaN(leaves), hn::Set(d, T{1}), leaves) : leaves;
       };

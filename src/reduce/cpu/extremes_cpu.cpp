@@ -22,6 +22,7 @@ namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 #if HWY_TARGET != HWY_SCALAR
+using reduction::HWY_NAMESPACE::kCacheLine;
 using reduction::HWY_NAMESPACE::kPieces;
 using reduction::HWY_NAMESPACE::kVectorBytes;
 using reduction::HWY_NAMESPACE::prefetch;
@@ -129,14 +130,30 @@ struct Range {
   Key min, max;
 };
 
+// Of the lanes of two vectors: the least of one, the greatest of the other.
+template <class D, class V = hn::Vec<D> >
+Range<hn::TFromD<D> > range_of_lanes(D d, V low, V high) {
+  constexpr std::size_t kLanes = hn::MaxLanes(d);
+  if constexpr (kLanes * sizeof(hn::TFromD<D>) > 16) {
+    const hn::Half<D> half;
+    return range_of_lanes(half, hn::Min(hn::LowerHalf(half, low), hn::UpperHalf(half, low)),
+                          hn::Max(hn::LowerHalf(half, high), hn::UpperHalf(half, high)));
+  } else {
+    alignas(16) hn::TFromD<D> least[kLanes], greatest[kLanes];
+    hn::Store(low, d, least);
+    hn::Store(high, d, greatest);
+    return {*std::min_element(least, least + kLanes), *std::max_element(greatest, greatest + kLanes)};
+  }
+}
+
 // Of whole vectors; at least one. May count zeros, of either sign, as well. Of `count` elements in each of several places, one every
-// `distance` bytes.
+// `distance` bytes: then an even number of vectors.
 template <class Element, bool kZeros, std::size_t kPlaces = 1>
 Range<typename Order<Element>::Key> range_of(const std::byte* block, std::size_t count, std::uint64_t& zeros, std::size_t distance = 0) {
   using Key = typename Order<Element>::Key;
   const hn::ScalableTag<Key> d;
   const std::size_t lanes = hn::Lanes(d);
-  constexpr std::size_t kChains = std::max<std::size_t>(kPlaces, 2);
+  constexpr std::size_t kChains = 2 * kPlaces;
   std::uint64_t found = 0;
   const auto keys_at = [&](const std::byte* at) HWY_ATTR {
     const auto bits = load(d, at);
@@ -154,18 +171,14 @@ Range<typename Order<Element>::Key> range_of(const std::byte* block, std::size_t
     high[chain] = hn::Max(high[chain], keys);
   };
   std::size_t i = 0;
-  if constexpr (kPlaces > 1) {
-    for (; i < count; i += lanes) {
-      unrolled<kPlaces>([&](auto place) SAMESUM_INLINE_LAMBDA {
-        const std::byte* const at = block + place * distance + i * sizeof(Key);
-        prefetch<kVectorBytes>(at);
-        look_at(at, place);
-      });
-    }
-  } else {
-    for (; i + 2 * lanes <= count; i += 2 * lanes) {
-      unrolled<2>([&](auto n) SAMESUM_INLINE_LAMBDA { look_at(block + (i + n * lanes) * sizeof(Key), n); });
-    }
+  for (; i + 2 * lanes <= count; i += 2 * lanes) {
+    unrolled<kChains>([&](auto n) SAMESUM_INLINE_LAMBDA {
+      const std::byte* const at = block + n / 2 * distance + (i + n % 2 * lanes) * sizeof(Key);
+      if constexpr (kPlaces > 1) prefetch<kVectorBytes>(at);
+      look_at(at, n);
+    });
+  }
+  if constexpr (kPlaces == 1) {
     if (i < count) look_at(block + i * sizeof(Key), std::integral_constant<std::size_t, 0>());
   }
   zeros += found;
@@ -173,10 +186,7 @@ Range<typename Order<Element>::Key> range_of(const std::byte* block, std::size_t
     low[0] = hn::Min(low[0], low[n + 1]);
     high[0] = hn::Max(high[0], high[n + 1]);
   });
-  alignas(64) Key least[hn::MaxLanes(d)], greatest[hn::MaxLanes(d)];
-  hn::Store(low[0], d, least);
-  hn::Store(high[0], d, greatest);
-  return {*std::min_element(least, least + lanes), *std::max_element(greatest, greatest + lanes)};
+  return range_of_lanes(d, low[0], high[0]);
 }
 
 // The first of the elements that has this key; there is one.
@@ -233,6 +243,11 @@ void add_vectors(const std::byte* elements, std::uint64_t count, std::uint64_t f
     count -= taken;
   };
   if (count >= 16 * kBlock) {  // beyond the first-level cache
+    // It pays to have vectors that do not straddle cache lines.
+    const std::uint64_t head = -reinterpret_cast<std::uintptr_t>(elements) % kCacheLine / sizeof(Element);
+    add_one_by_one<Element>(elements, head, first, extremes);
+    if constexpr (kZeros) extremes.zeros += zeros_one_by_one<Element>(elements, head);
+    take(head);
     const std::uint64_t distance = count / kBlock * kPart;
     for (std::uint64_t i = 0; i < distance; i += kPart) {
       const std::byte* const block = elements + i * sizeof(Element);

@@ -38,10 +38,9 @@ template <class T>
 constexpr std::size_t kUnit = kUnitBytes / sizeof(T);
 
 // Loops that compute reach less far ahead than the processor's own prefetching takes to hide the latency of memory. So they ask for lines
-// to come to the second-level cache, this far ahead in each place: best by measurement with 1 to 16 threads, farther for sums and products,
-// which read in two places. Fewer lines can be on their way to the first-level cache.
-constexpr std::size_t kPrefetchBytes = 1024;
-constexpr std::size_t kFarPrefetchBytes = 4096;
+// to come to the second-level cache, this far ahead in each of two places: best by measurement with 1 to 16 threads. Fewer lines can be on
+// their way to the first-level cache.
+constexpr std::size_t kPrefetchBytes = 4096;
 constexpr std::size_t kCacheLine = 64;
 
 // The doubles of one chain: kLanes elements.
@@ -92,10 +91,10 @@ HWY_INLINE DoubleVector multiply_add_quietly(DoubleVector a, DoubleVector b, Dou
 #endif
 
 template <std::size_t kBytes = kUnitBytes>
-HWY_INLINE void prefetch(const std::byte* from, std::size_t ahead = kPrefetchBytes) {
+HWY_INLINE void prefetch(const std::byte* from) {
   constexpr int kForReading = 0, kSecondLevel = 2;
   for (std::size_t offset = 0; offset < kBytes; offset += kCacheLine) {
-    __builtin_prefetch(from + ahead + offset, kForReading, kSecondLevel);
+    __builtin_prefetch(from + kPrefetchBytes + offset, kForReading, kSecondLevel);
   }
 }
 

@@ -77,7 +77,7 @@ Parts sum_of(const std::byte* elements, std::size_t count, T offset) {
   for (; i < distance; i += step) {
     unrolled<kPieces>([&](auto piece) SAMESUM_INLINE_LAMBDA {
       const std::size_t at = piece * distance + i;
-      prefetch<kVectorBytes>(elements + at * sizeof(T), kFarPrefetchBytes);
+      prefetch<kVectorBytes>(elements + at * sizeof(T));
       add(at);
     });
   }

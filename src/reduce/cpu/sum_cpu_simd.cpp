@@ -70,7 +70,7 @@ bool add_block_as(const Block<count>& block, PartialSum<T>& partial) {
   for (std::size_t offset = 0; offset != block.piece_bytes; offset += kUnitBytes) {
     unrolled<count>([&](auto piece) HWY_ATTR {
       const std::byte* const unit = block.pieces[piece] + offset;
-      prefetch(unit, kFarPrefetchBytes);
+      prefetch(unit);
       check.look_at(unit);
       unrolled<kUnit<T> / kLanes>([&](auto n) HWY_ATTR {
         constexpr std::size_t kChain = n % kChains;
@@ -146,7 +146,7 @@ bool add_block_unseen(const Block<count>& block, PartialSum<float>& partial) {
   for (std::size_t offset = 0; offset != block.piece_bytes; offset += kUnitBytes) {
     unrolled<count>([&](auto piece) HWY_ATTR {
       const std::byte* const unit = block.pieces[piece] + offset;
-      prefetch(unit, kFarPrefetchBytes);
+      prefetch(unit);
       unrolled<kSteps>([&](auto step) HWY_ATTR {
         constexpr std::size_t kChain = (piece * kSteps + step) % kChains;
         const auto x = [&](std::size_t n)
@@ -232,7 +232,7 @@ void add_to_bins(const std::byte* from, std::size_t count, PartialSum<T>& partia
   const std::uint64_t specials = tables->specials();
   const std::byte* const end = from + count * sizeof(T);
   for (const std::byte* unit = from; unit != end; unit += kUnitBytes) {
-    prefetch(unit, kFarPrefetchBytes);
+    prefetch(unit);
     unrolled<kUnit<T> >([&](auto n) HWY_ATTR { add_to_bin(unit + n * sizeof(T), n, *tables); });
   }
   // Bins do not tell infinities from NaNs.

@@ -79,7 +79,7 @@ bool add_without_rounding(const Block<count>& block, WatchedSums& watched) {
   for (std::size_t offset = 0; offset != block.piece_bytes; offset += kUnitBytes) {
     unrolled<count>([&](auto piece) HWY_ATTR {
       const std::byte* const unit = block.pieces[piece] + offset;
-      prefetch(unit, kFarPrefetchBytes);
+      prefetch(unit);
       add_unit(unit, T{}, sums);
     });
   }

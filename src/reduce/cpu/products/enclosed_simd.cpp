@@ -89,7 +89,7 @@ bool add_in_windows(const T* from, std::size_t distance, EnclosedSums& sums) {
   for (std::size_t i = 0; i < kPart; i += 2 * kLanes) {
     loops::unrolled<kPlaces>([&](auto place) SAMESUM_INLINE_LAMBDA {
       const T* const at = from + place * distance + i;
-      loops::prefetch<2 * kLanes * sizeof(T)>(bytes(at), sizeof(T) == sizeof(float) ? kFarAheadBytes : loops::kPrefetchBytes);
+      loops::prefetch<2 * kLanes * sizeof(T)>(bytes(at));
       V x[2];
       loops::unrolled<2>([&](auto n) SAMESUM_INLINE_LAMBDA {
         constexpr std::size_t kTurn = (2 * place + n) % kTurns<kSum>;

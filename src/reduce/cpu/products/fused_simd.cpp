@@ -141,7 +141,7 @@ bool add_in_windows(const T* from, std::size_t distance, Windows& windows, T& le
     loops::unrolled<kPlaces>([&](auto place) SAMESUM_INLINE_LAMBDA {
       loops::unrolled<2>([&](auto n) SAMESUM_INLINE_LAMBDA {
         const T* const at = from + place * distance + i + n * kElements;
-        loops::prefetch<loops::kVectorBytes>(bytes(at), kFarAheadBytes);
+        loops::prefetch<loops::kVectorBytes>(bytes(at));
         const auto elements = hn::LoadU(d, at);
         low = extreme<kLeast>(low, elements);
         high = extreme<kGreatest>(high, elements);
@@ -255,7 +255,7 @@ bool add_in_windows(const T* from, std::size_t distance, Windows& windows, T& le
       if constexpr (!kLooksAtSquares<Check>) check.look_at(bytes(unit));
       loops::unrolled<kStep / kElements>([&](auto n) SAMESUM_INLINE_LAMBDA {
         const T* const at = unit + n * kElements;
-        loops::prefetch<loops::kVectorBytes>(bytes(at), kFarAheadBytes);
+        loops::prefetch<loops::kVectorBytes>(bytes(at));
         const auto elements = hn::LoadU(d, at);
         low = hn::Min(low, elements);
         high = hn::Max(high, elements);

@@ -26,8 +26,7 @@ namespace loops = reduction::HWY_NAMESPACE;
 using D = loops::Doubles;
 using V = hn::Vec<D>;
 constexpr std::size_t kLanes = loops::kLanes;
-constexpr std::size_t kChains = 2;                                 // of each sum
-constexpr std::size_t kFarAheadBytes = 2 * loops::kPrefetchBytes;  // for loops that take long for a line
+constexpr std::size_t kChains = 2;  // of each sum
 static_assert(kLanes <= ProductWindow::kMaxLanes);
 
 template <class T>

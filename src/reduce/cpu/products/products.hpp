@@ -87,7 +87,7 @@ void add_products_to_bins(const float* a, const float* b, std::size_t count, Par
 void add_products_to_bins(const double* a, const double* b, std::size_t count, PartialProducts& partial);
 
 /// Loops read so many places of an array in turns: memory gives more to a processor that reads in several.
-inline constexpr std::size_t kPlaces = 4;
+inline constexpr std::size_t kPlaces = 2;
 inline constexpr std::size_t kProductBlock = 1024;
 /// With the best instructions that this processor has.
 void add_products_simd(const float* a, const float* b, std::size_t count, PartialProducts& partial);
@@ -146,7 +146,7 @@ bool add_fused_halves(const std::byte* from, std::size_t distance, DType type, F
 
 /// The sum, the sum of squares and the extremes of a block of integers of 8 or 16 bits, in one loop.
 struct FusedIntegers {
-  static constexpr std::size_t kPart = 4096;  ///< bytes in each place
+  static constexpr std::size_t kPart = 16384 / kPlaces;  ///< bytes in each place
 
   std::int64_t sum = 0, squares = 0;
   std::int64_t least = 0, greatest = 0;
@@ -158,7 +158,7 @@ FusedIntegers add_fused_integers(const std::byte* from, std::size_t distance, DT
 
 /// The sum, and the sum of squares, of which the least parts are rounded away.
 struct EnclosedSums {
-  static constexpr std::size_t kPart = kProductBlock;  ///< in each place
+  static constexpr std::size_t kPart = 4096 / kPlaces;  ///< in each place
 
   ProductWindow squares_window;
   ProductWindow sum_window;    ///< its anchors and sums alone

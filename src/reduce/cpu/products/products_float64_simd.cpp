@@ -45,7 +45,7 @@ bool add_in_window(const double* a, const double* b, std::size_t distance, std::
   Sums<kSlices> sums(window);
   std::conditional_t<kFactors, loops::FastCheck<double>, loops::WholeCheck<double> > check;
   const core::RoundingWatch watch;
-  constexpr std::size_t kVectors = kFactors ? 2 : 1;  // of each place at once
+  constexpr std::size_t kVectors = 2;  // of each place at once
   for (std::size_t i = 0; i < count; i += kVectors * kLanes) {
     loops::unrolled<kPlacesOf<kSquares> >([&](auto place) HWY_ATTR {
       const std::size_t first = place * distance + i;
