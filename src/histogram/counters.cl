@@ -1,5 +1,7 @@
 // The counters of a group. count.cl lists the defines that the host sets.
 
+#define AT(counters, bytes) ((LOCAL uint*)((LOCAL uchar*)(counters) + (bytes)))
+
 // Adds `number` samples to a slot.
 #define PAIRED (SAMPLE_TYPE == 0 && COUNTERS == 1)
 #if PAIRED
@@ -10,7 +12,7 @@
 #elif COUNTERS == 0
 #define COUNTER_WORDS (slots << COPY_BITS)
 FN void add(const Plan* plan, LOCAL uint* counters, GLOBAL uint* counts, uint slot, uint number) {
-  atomic_add_local32((LOCAL uint*)((LOCAL uchar*)counters + (slot << (COPY_BITS + 2))), number);  // in bytes, which saves a shift
+  atomic_add_local32(AT(counters, slot << (COPY_BITS + 2)), number);  // in bytes, which saves a shift
 }
 #elif COUNTERS == 1
 // Slots i and i + upper share a word, so that neighbours do not: its lower half counts samples of both, its upper half those of the second.
@@ -43,7 +45,6 @@ FN uint word_of(const Plan* plan, uint slot) {
 #define TAG_BITS(slot) ((slot) ^ (slot) << 8)  // the hash is in the second byte: of one sample, or of two in the halves of a word
 #define TAG_FOR(slot) (SAMPLE_TYPE == 1 ? (slot) * 0x10001u : (slot))
 #define SLOT_IN(tag) (SAMPLE_TYPE == 1 ? (tag) & 65535 : (tag))
-#define AT(counters, bytes) ((LOCAL uint*)((LOCAL uchar*)(counters) + (bytes)))
 FN uint tag_of(uint slot) {  // in bytes
 #if SAMPLE_TYPE == 1
   return TAG_BITS(slot) & (TAGS - 1) << 8;
@@ -266,7 +267,7 @@ FN void add_bytes(const Plan* plan, LOCAL uint* counters, GLOBAL uint* counts, u
     add_byte(plan, counters, counts, plan->place[channel] >> (8 + BYTE_SHIFT), word >> 8 * i & 255);
 #else
     const uint moved = 8 * i < BYTE_SHIFT ? word << (BYTE_SHIFT - 8 * i & 31) : word >> (8 * i - BYTE_SHIFT & 31);
-    atomic_add_local32((LOCAL uint*)((LOCAL uchar*)counters + ((moved & 255u << BYTE_SHIFT) | plan->place[channel])), plan->number[channel]);
+    atomic_add_local32(AT(counters, (moved & 255u << BYTE_SHIFT) | plan->place[channel]), plan->number[channel]);
 #endif
   }
 }

@@ -165,7 +165,7 @@ void reduce_in_places(const std::byte* from, std::size_t distance, T* products, 
 
 template <class Element, bool kSkip, class T>
 void reduce_blocks_of(const std::byte* from, std::size_t blocks, T* products) {
-  constexpr std::size_t kPlaces = loops::kPieces, kBytes = kBlock * sizeof(Element);
+  constexpr std::size_t kPlaces = reduction::kPlaces, kBytes = kBlock * sizeof(Element);
   const std::size_t apart = blocks / kPlaces;
   for (std::size_t i = 0; i < apart; ++i) reduce_in_places<Element, kSkip, kPlaces>(from + i * kBytes, apart * kBytes, products + i, apart);
   for (std::size_t i = kPlaces * apart; i < blocks; ++i) reduce_in_places<Element, kSkip, 1>(from + i * kBytes, 0, products + i, 0);

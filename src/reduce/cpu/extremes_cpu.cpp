@@ -23,7 +23,6 @@ namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 #if HWY_TARGET != HWY_SCALAR
 using reduction::HWY_NAMESPACE::kCacheLine;
-using reduction::HWY_NAMESPACE::kPieces;
 using reduction::HWY_NAMESPACE::kVectorBytes;
 using reduction::HWY_NAMESPACE::prefetch;
 using reduction::HWY_NAMESPACE::unrolled;
@@ -236,7 +235,7 @@ void add_block(const std::byte* block, std::size_t count, std::uint64_t first, E
 template <class Element, bool kZeros>
 void add_vectors(const std::byte* elements, std::uint64_t count, std::uint64_t first, Extremes& extremes) {
   constexpr std::size_t kBlock = kBlockBytes / sizeof(Element);
-  constexpr std::size_t kPart = kBlock / kPieces;  // of a block, in each of several places
+  constexpr std::size_t kPart = kBlock / reduction::kPlaces;  // of a block, in each of several places
   const auto take = [&](std::uint64_t taken) {
     elements += taken * sizeof(Element);
     first += taken;
@@ -251,17 +250,17 @@ void add_vectors(const std::byte* elements, std::uint64_t count, std::uint64_t f
     const std::uint64_t distance = count / kBlock * kPart;
     for (std::uint64_t i = 0; i < distance; i += kPart) {
       const std::byte* const block = elements + i * sizeof(Element);
-      const auto range = range_of<Element, kZeros, kPieces>(block, kPart, extremes.zeros, distance * sizeof(Element));
+      const auto range = range_of<Element, kZeros, reduction::kPlaces>(block, kPart, extremes.zeros, distance * sizeof(Element));
       if (!has_nans<Element>(range) && !has_less(common_key(range.min), first + i, extremes) &&
           !has_greater(common_key(range.max), first + i, extremes)) {
         extremes.count += kBlock;
         continue;
       }
-      for (std::uint64_t place = 0; place < kPieces; ++place) {
+      for (std::uint64_t place = 0; place < reduction::kPlaces; ++place) {
         add_block<Element, false>(block + place * distance * sizeof(Element), kPart, first + i + place * distance, extremes);
       }
     }
-    take(kPieces * distance);
+    take(reduction::kPlaces * distance);
   }
   const std::size_t lanes = hn::Lanes(hn::ScalableTag<typename Order<Element>::Key>());
   while (count >= lanes) {

@@ -118,8 +118,7 @@ HWY_INLINE void unrolled(const Body& body) {
   (std::make_index_sequence<n>());
 }
 
-// A block of elements in one piece, or a part of it in each of several places: memory gives more to a processor that reads in several.
-constexpr std::size_t kPieces = 2;
+// A block of elements in one piece, or a part of it in each of several places.
 template <std::size_t n>
 struct Block {
   std::array<const std::byte*, n> pieces;

@@ -73,15 +73,15 @@ Parts sum_of(const std::byte* elements, std::size_t count, T offset) {
   auto low = hn::Zero(Lanes()), high = low;
   const auto add = [&](std::size_t at)
                        SAMESUM_INLINE_LAMBDA { add_vector(T{}, hn::Xor(load(d, elements + at * sizeof(T)), offsets), low, high); };
-  const std::size_t distance = count / (kPieces * step) * step;
+  const std::size_t distance = count / (kPlaces * step) * step;
   for (; i < distance; i += step) {
-    unrolled<kPieces>([&](auto piece) SAMESUM_INLINE_LAMBDA {
+    unrolled<kPlaces>([&](auto piece) SAMESUM_INLINE_LAMBDA {
       const std::size_t at = piece * distance + i;
       prefetch<kVectorBytes>(elements + at * sizeof(T));
       add(at);
     });
   }
-  for (i = kPieces * distance; i + step <= count; i += step) add(i);
+  for (i = kPlaces * distance; i + step <= count; i += step) add(i);
   parts = {hn::GetLane(hn::SumOfLanes(Lanes(), low)), hn::GetLane(hn::SumOfLanes(Lanes(), high))};
 #endif
   for (; i < count; ++i) {

@@ -17,6 +17,8 @@ namespace samesum::reduction {
 inline constexpr int kMaxLanes = 8;
 /// Elements that are added up in registers before anything is kept: they stay in the first-level cache, and may be looked at again.
 inline constexpr std::size_t kBlock = 1024;
+/// Loops read so many places of an array in turns: memory gives more to a processor that reads in several.
+inline constexpr std::size_t kPlaces = 2;
 
 /// Sums of doubles in vectors that are exact because the processor has not rounded (core::RoundingWatch), which nothing has to look at an
 /// element for: of float32 as they are; of float64 in two parts, the upper 26 bits and the other 27, so that sums have bits to grow by.

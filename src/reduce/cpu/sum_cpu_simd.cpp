@@ -184,7 +184,7 @@ bool add_block_unseen(const Block<count>& block, PartialSum<float>& partial) {
 template <class T, std::size_t count>
 HWY_INLINE bool try_unseen([[maybe_unused]] const Block<count>& block, [[maybe_unused]] PartialSum<T>& partial) {
 #if HWY_TARGET == HWY_AVX3
-  if constexpr (sizeof(T) == 4 && count == kPieces) {
+  if constexpr (sizeof(T) == 4 && count == kPlaces) {
     if (partial.window.slices != kMinSlices || partial.window.rounds || !partial.unseen.due() || !core::RoundingWatch::works())
       return false;
     const bool done = partial.unseen.note(add_block_unseen(block, partial));
@@ -357,9 +357,9 @@ void add(const std::byte* elements, std::uint64_t count, PartialSum<T>& partial)
     take(head);
   }
   if (count >= 4 * kBlock) {
-    const std::size_t part = count / (kPieces * kUnit<T>)*kUnit<T>;
-    add_in_pieces<T, kPieces>(elements, part * sizeof(T), part, partial);
-    take(kPieces * part);
+    const std::size_t part = count / (kPlaces * kUnit<T>)*kUnit<T>;
+    add_in_pieces<T, kPlaces>(elements, part * sizeof(T), part, partial);
+    take(kPlaces * part);
   }
   const std::size_t units = count / kUnit<T> * kUnit<T>;
   add_in_pieces<T, 1>(elements, 0, units, partial);
@@ -426,14 +426,14 @@ SIMD_EXPORT(plain_sum_float64);
 void add_elements(const std::byte* elements, std::uint64_t count, DType type, PartialSum<float>& partial) {
   partial.elements += count;
   if (type == DType::float32) return SIMD_CALL(add_float32)(elements, count, partial);
-  constexpr std::size_t kFloats = 4096, kPlaces = 4, kPart = kFloats / kPlaces;  // half of a first-level cache, read in several places
+  constexpr std::size_t kFloats = 4096, kFour = 4, kPart = kFloats / kFour;  // half of a first-level cache, read in four places
   alignas(64) float block[kFloats];
   const std::uint64_t distance = count / kFloats * kPart;
   for (std::uint64_t i = 0; i < distance; i += kPart) {
-    std::array<const std::byte*, kPlaces> places;
-    for (std::size_t n = 0; n < kPlaces; ++n) places[n] = elements + 2 * (n * distance + i);
+    std::array<const std::byte*, kFour> places;
+    for (std::size_t n = 0; n < kFour; ++n) places[n] = elements + 2 * (n * distance + i);
     if (type == DType::float16 ? SIMD_CALL(add_float16)(places, kPart, partial) : SIMD_CALL(add_bfloat16)(places, kPart, partial)) continue;
-    for (std::size_t n = 0; n < kPlaces; ++n) halves_to_floats(places[n], kPart, type, block + n * kPart);
+    for (std::size_t n = 0; n < kFour; ++n) halves_to_floats(places[n], kPart, type, block + n * kPart);
     SIMD_CALL(add_float32)(reinterpret_cast<const std::byte*>(block), kFloats, partial);
   }
   const std::size_t left = count % kFloats;

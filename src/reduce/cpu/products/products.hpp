@@ -86,8 +86,7 @@ void add_products(const std::byte* a, const std::byte* b, std::uint64_t count, D
 void add_products_to_bins(const float* a, const float* b, std::size_t count, PartialProducts& partial);
 void add_products_to_bins(const double* a, const double* b, std::size_t count, PartialProducts& partial);
 
-/// Loops read so many places of an array in turns: memory gives more to a processor that reads in several.
-inline constexpr std::size_t kPlaces = 2;
+using reduction::kPlaces;
 inline constexpr std::size_t kProductBlock = 1024;
 /// With the best instructions that this processor has.
 void add_products_simd(const float* a, const float* b, std::size_t count, PartialProducts& partial);
