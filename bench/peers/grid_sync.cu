@@ -1,5 +1,6 @@
-// Cooperative groups' grid.sync beside samesum's grid barrier: one barrier's time, for several shapes of the grid, and the rounds of the
-// textbook's neighbour sums. Before a scheme is timed, every thread checks at every barrier what three others wrote before it.
+// Cooperative groups' grid.sync beside samesum's grid barrier: one barrier's time, for several shapes of the grid, with nothing between
+// barriers and where groups work for unequal times; and the rounds of the textbook's neighbour sums. Before a scheme is timed, every thread
+// checks at every barrier what three others wrote before it.
 // A program of its own: of samesum it has the device-side header alone.
 #include <samesum/device/grid_barrier.h>
 
@@ -9,6 +10,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <iterator>
 #include <vector>
 
 namespace {
@@ -45,6 +47,19 @@ template <class Scheme>
 __global__ __launch_bounds__(1024, 2) void barriers(unsigned* state, unsigned rounds, unsigned*) {
   Scheme scheme(state);
   for (unsigned round = 0; round < rounds; ++round) {
+    if (!scheme.synchronize()) return;
+  }
+}
+
+// Between barriers each group waits for up to 511 clock cycles, others in each round.
+template <class Scheme>
+__global__ __launch_bounds__(1024, 2) void uneven_barriers(unsigned* state, unsigned rounds, unsigned*) {
+  Scheme scheme(state);
+  for (unsigned round = 0; round < rounds; ++round) {
+    const unsigned cycles = (blockIdx.x * 2654435761u + round * 2654467809u) * 2246822519u >> 23;
+    const unsigned start = clock();
+    while (static_cast<unsigned>(clock()) - start < cycles) {
+    }
     if (!scheme.synchronize()) return;
   }
 }
@@ -152,17 +167,23 @@ class Bench {
 
 int main() {
   Bench bench;
-  std::printf("us a barrier         grid.sync    samesum      ratio\n");
-  double product = 1;
-  const Shape shapes[] = {{2, 1024}, {132, 256}, {264, 1024}, {528, 256}, {1056, 256}};
+  std::printf("us a barrier         grid.sync    samesum      ratio; after work of unequal times\n");
+  double product = 1, uneven_product = 1;
+  const Shape shapes[] = {{2, 1024},  {16, 256},   {66, 256},  {132, 32},   {132, 256},  {132, 1024},
+                          {264, 256}, {264, 1024}, {528, 256}, {1056, 128}, {1056, 256}, {2112, 128}};
   for (const Shape shape : shapes) {
     bench.check_data(check_order<Cooperative>, shape);
     bench.check_data(check_order<Samesum>, shape);
     const double theirs = bench.time(barriers<Cooperative>, shape, 20000), ours = bench.time(barriers<Samesum>, shape, 20000);
+    const double theirs_uneven = bench.time(uneven_barriers<Cooperative>, shape, 20000);
+    const double ours_uneven = bench.time(uneven_barriers<Samesum>, shape, 20000);
     product *= ours / theirs;
-    std::printf("%5u x %-12u %9.3f  %9.3f  %9.3f\n", shape.groups, shape.size, theirs, ours, ours / theirs);
+    uneven_product *= ours_uneven / theirs_uneven;
+    std::printf("%5u x %-12u %9.3f  %9.3f  %9.3f  %9.3f  %9.3f  %9.3f\n", shape.groups, shape.size, theirs, ours, ours / theirs,
+                theirs_uneven, ours_uneven, ours_uneven / theirs_uneven);
   }
-  std::printf("geometric mean %38.3f\n\nus a round of neighbour sums, two barriers each\n", std::pow(product, 0.2));
+  std::printf("geometric mean %38.3f  %31.3f\n\nus a round of neighbour sums, two barriers each\n",
+              std::pow(product, 1.0 / std::size(shapes)), std::pow(uneven_product, 1.0 / std::size(shapes)));
   for (const Shape shape : {Shape{2, 1024}, {8, 256}, {32, 64}, {64, 32}}) {
     bench.check_sums(neighbour_sums<Cooperative>, shape, 10000);
     bench.check_sums(neighbour_sums<Samesum>, shape, 10000);

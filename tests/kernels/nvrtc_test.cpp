@@ -70,6 +70,8 @@ TEST_F(Nvrtc, KeepsEveryMemoryOrder) {
   EXPECT_TRUE(has(of("grid_store_release(p, 1);"), "st.release.gpu"));
   EXPECT_TRUE(has(of("p[1] = grid_load_acquire(p);"), "ld.acquire.gpu"));
   EXPECT_TRUE(has(of("p[1] = grid_add(p, 1);"), "atom.acq_rel.gpu"));
+  EXPECT_TRUE(has(of("grid_add_release(p, 1);"), "red.release.gpu"));
+  EXPECT_TRUE(has(of("p[1] = grid_poll(p); grid_polled();"), "fence.acquire.gpu"));
   EXPECT_TRUE(has(ptx("fence_device();"), "fence.acq_rel.gpu"));
   EXPECT_TRUE(has(ptx("z[1] = atomic_add_ordered_global32(z, 1);"), "atom.acq_rel.gpu"));
   EXPECT_TRUE(has(ptx("atomic_merge_global64((GLOBAL ulong*)y, 1);"), "red.relaxed.gpu")) << "counted words need no order";

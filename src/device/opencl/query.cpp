@@ -88,6 +88,7 @@ void choose_language(Found& found, int version, const std::string& extensions) {
   if (found.ptx) {
     const auto major = device_value<cl_uint>(found.id, kCapabilityMajor), minor = device_value<cl_uint>(found.id, kCapabilityMinor);
     found.options += fmt::format(" -cl-nv-verbose -DSAMESUM_PTX={}", 100 * major + 10 * minor);
+    if (std::atoi(found.info.driver.c_str()) >= 570) found.options += " -DGRID_BARRIER_ACQUIRE_FENCE=1";  // see grid_barrier.h
   }
 
   auto& missing = found.info.missing;
