@@ -72,8 +72,7 @@ class Partial {
   static constexpr std::uint64_t kBlockBytes = 16384;
 
   void add_exactly(const std::byte* elements, std::uint64_t first, std::uint64_t count) {
-    if (is_integer(type_))
-      return size_of(type_) <= 2 && fields_.squares ? add_integers(elements, first, count) : add_apart(elements, first, count);
+    if (is_integer(type_)) return fields_.squares ? add_integers(elements, first, count) : add_apart(elements, first, count);
     type_ == DType::float64 ? add_as<double>(elements, first, count) : add_as<float>(elements, first, count);
   }
 
@@ -132,13 +131,14 @@ class Partial {
     using Fused = FusedIntegers;
     const std::size_t size = size_of(type_);
     const std::uint64_t part = Fused::kPart / size, distance = count / (kPlaces * part) * part, taken = kPlaces * distance;
-    std::int64_t sum = 0;
-    Int128 squares = 0;
+    Int128 sum = 0;
+    IntegerProducts squares;
     for (std::uint64_t i = 0; i < distance; i += part) {
       const std::byte* const from = elements + i * size;
       const Fused found = add_fused_integers(from, distance * size, type_, fields_.nonzeros);
       sum += found.sum;
-      squares += found.squares;
+      squares.low += found.squares.low;
+      squares.high += found.squares.high;
       extremes_.zeros += found.zeros;
       if (!fields_.extrema && !fields_.nonzeros) continue;
       if (note_extremes(found.least, found.greatest, first + i, kPlaces * part)) continue;

@@ -13,6 +13,8 @@
 
 namespace samesum::reduction {
 
+__extension__ typedef __int128 Int128;  // no standard name for it
+
 /// The most doubles that a vector has.
 inline constexpr int kMaxLanes = 8;
 /// Elements that are added up in registers before anything is kept: they stay in the first-level cache, and may be looked at again.
@@ -139,10 +141,12 @@ struct IntegerSum {
   Accumulator total;
 
   /// Adds the sum of `count` elements of `type`.
-  void add(std::int64_t sum, std::uint64_t count, DType type) noexcept {
+  void add(Int128 sum, std::uint64_t count, DType type) noexcept {
     elements += count;
     is_signed = samesum::is_signed(type);
-    total.add_scaled(sum, 1074);
+    constexpr int kUnit = 1074, kBits = 60;
+    total.add_scaled(static_cast<std::int64_t>(sum & ((Int128{1} << kBits) - 1)), kUnit);
+    total.add_scaled(static_cast<std::int64_t>(sum >> kBits), kUnit + kBits);  // all sums are less than 2^(kBits + 63)
   }
   /// Adds what another thread added to `part`, which ends that.
   void merge(IntegerSum& part) noexcept { total.merge(part.finish()); }

@@ -161,8 +161,7 @@ void add_integers(const std::byte* a, const std::byte* b, std::uint64_t count, P
   for (std::uint64_t first = 0; first < count; first += kCapacity) {
     const std::uint64_t taken = std::min(count - first, kCapacity);
     const IntegerProducts sum = sum_of_products(a + first * sizeof(Element), b + first * sizeof(Element), taken, dtype_of<Element>());
-    add_wide(partial.total, sum.low, ProductAccumulator::kUnit);
-    add_wide(partial.total, sum.high, ProductAccumulator::kUnit + IntegerProducts::half_bits(sizeof(Element)));
+    add_sum_of_products(sum, 0, partial);
   }
 }
 
@@ -240,9 +239,10 @@ void add_products_to_bins(const double* a, const double* b, std::size_t count, P
   a == b ? add_to_bins<double, true>(a, b, count, partial) : add_to_bins<double, false>(a, b, count, partial);
 }
 
-void add_sum_of_products(Int128 sum, std::uint64_t count, PartialProducts& partial) noexcept {
+void add_sum_of_products(const IntegerProducts& sum, std::uint64_t count, PartialProducts& partial) noexcept {
   partial.total.add_counts(count, 0, 0, 0, false);
-  add_wide(partial.total, sum, ProductAccumulator::kUnit);
+  add_wide(partial.total, sum.low, ProductAccumulator::kUnit);
+  add_wide(partial.total, sum.high, ProductAccumulator::kUnit + 64);
 }
 
 void add_products(const std::byte* a, const std::byte* b, std::uint64_t count, DType type, PartialProducts& partial) {

@@ -16,7 +16,7 @@
 
 namespace samesum::statistics {
 
-__extension__ typedef __int128 Int128;  // no standard name for it
+using reduction::Int128;
 
 /// Running sums of products in registers, for blocks whose products lie in a window, where all of these sums are exact. The first sum takes
 /// of a product the nearest multiple of its spacing, the next what is left, and so on; the anchors are those of the sum's windows
@@ -92,15 +92,13 @@ inline constexpr std::size_t kProductBlock = 1024;
 void add_products_simd(const float* a, const float* b, std::size_t count, PartialProducts& partial);
 void add_products_simd(const double* a, const double* b, std::size_t count, PartialProducts& partial);
 
-/// Adds the sum of `count` products of integers.
-void add_sum_of_products(Int128 sum, std::uint64_t count, PartialProducts& partial) noexcept;
-
-/// A sum of products of integers: low + high · 2^half_bits.
+/// A sum of products of integers: low + high · 2^64.
 struct IntegerProducts {
   Int128 low = 0, high = 0;
-
-  static constexpr int half_bits(std::size_t element_bytes) { return element_bytes == 8 ? 64 : 32; }
 };
+/// Adds the sum of `count` products of integers.
+void add_sum_of_products(const IntegerProducts& sum, std::uint64_t count, PartialProducts& partial) noexcept;
+
 /// Of up to 2^30 elements of `type` at any byte alignment, with the best instructions that this processor has.
 IntegerProducts sum_of_products(const std::byte* a, const std::byte* b, std::uint64_t count, DType type);
 
@@ -143,13 +141,14 @@ bool add_fused_block(const double* from, std::size_t distance, FusedSums& sums, 
 /// The same of float16 or bfloat16, as many as a block has floats, at any alignment.
 bool add_fused_halves(const std::byte* from, std::size_t distance, DType type, FusedSums& sums, float& least, float& greatest);
 
-/// The sum, the sum of squares and the extremes of a block of integers of 8 or 16 bits, in one loop.
+/// The sum, the sum of squares and the extremes of a block of integers, in one loop.
 struct FusedIntegers {
   static constexpr std::size_t kPart = 16384 / kPlaces;  ///< bytes in each place
 
-  std::int64_t sum = 0, squares = 0;
-  std::int64_t least = 0, greatest = 0;
-  std::uint64_t zeros = 0;  ///< if they are wanted
+  Int128 sum = 0;
+  IntegerProducts squares;               ///< low + high · 2^64
+  std::int64_t least = 0, greatest = 0;  ///< as keys (Extremes)
+  std::uint64_t zeros = 0;               ///< if they are wanted
 };
 
 /// Of kPart bytes in each of kPlaces places, one every `distance` bytes, at any alignment.
