@@ -1,7 +1,7 @@
 // The time of sums, statistics, dot products and histograms of float32 over the size, 2^10 to 2^32 elements: samesum by its public headers,
 // CUB, and kernels that only read. Arrays are in device memory, results stay there. Calls follow one another in a CUDA graph.
 // tools/plot-figures.py draws the table that this program prints. With a second argument, `histograms`: those of one size, of 10 to
-// 65,536 bins of [0, 1), beside CUB's.
+// 65,536 bins of [0, 1), and of the same memory as uint16, a bin for each value, beside CUB's.
 //
 //   uniform    two arrays of [0, 1), in turns
 //   turns      two arrays in turns, the second 2^20 times the first
@@ -146,6 +146,8 @@ class Bench {
       kind_ = name + "_" + std::to_string(bins);
       histogram(bins);
     }
+    kind_ = name + "_words";
+    histogram_of_words();
   }
 
  private:
@@ -239,6 +241,20 @@ class Bench {
     row("histogram", "CUB", n_ * sizeof(float), in_turns([&](int i) {
           check(cub::DeviceHistogram::HistogramEven(storage_, bytes_ = kStorage, arrays_[i], static_cast<int*>(out_), bins + 1, 0.0f, 1.0f,
                                                     static_cast<int64_t>(n_), stream_));
+        }));
+  }
+
+  void histogram_of_words() {
+    const auto size = 2 * n_;
+    Parts words[2];
+    for (int i = 0; i < 2; ++i) {
+      words[i] = {{{samesum::Buffer::wrap(device_, arrays_[i], n_ * sizeof(float)), size, samesum::DType::uint16}}};
+    }
+    row("histogram", "samesum", n_ * sizeof(float),
+        in_turns(enqueue_all({device_, samesum::Bins::each_value(samesum::DType::uint16), samesum::DType::uint16, size}, words)));
+    row("histogram", "CUB", n_ * sizeof(float), in_turns([&](int i) {
+          check(cub::DeviceHistogram::HistogramEven(storage_, bytes_ = kStorage, reinterpret_cast<unsigned short*>(arrays_[i]),
+                                                    static_cast<int*>(out_), 65537, 0, 65536, static_cast<int64_t>(size), stream_));
         }));
   }
 
