@@ -55,9 +55,10 @@ __global__ __launch_bounds__(1024, 2) void barriers(unsigned* state, unsigned ro
 template <class Scheme>
 __global__ __launch_bounds__(1024, 2) void uneven_barriers(unsigned* state, unsigned rounds, unsigned*) {
   Scheme scheme(state);
+  unsigned random = (blockIdx.x + 1) * 2654435761u;
   for (unsigned round = 0; round < rounds; ++round) {
-    const unsigned cycles = (blockIdx.x * 2654435761u + round * 2654467809u) * 2246822519u >> 23;
-    const unsigned start = clock();
+    random = random * 1664525 + 1013904223;
+    const unsigned cycles = random >> 23, start = clock();
     while (static_cast<unsigned>(clock()) - start < cycles) {
     }
     if (!scheme.synchronize()) return;

@@ -63,15 +63,17 @@ TEST_F(Nvrtc, GivesPtxBesideMachineCode) {
 // A processor of this family orders memory more strictly than requested, so no run here would detect a missing order.
 TEST_F(Nvrtc, KeepsEveryMemoryOrder) {
   const std::string barrier(kernel_file("samesum/device/grid_barrier.h"));
-  const auto of = [&](const std::string& body) {
-    return nvrtc_->compile(barrier + "\nGRID_KERNEL void k(GRID_GLOBAL unsigned int* p) {\n" + body + "\n}\n", "compute_80").bytes;
+  const auto of = [&](const std::string& body, const std::string& before = "") {
+    return nvrtc_->compile(before + barrier + "\nGRID_KERNEL void k(GRID_GLOBAL unsigned int* p) {\n" + body + "\n}\n", "compute_80").bytes;
   };
   const auto has = [](const std::string& code, std::string_view instruction) { return code.find(instruction) != std::string::npos; };
   EXPECT_TRUE(has(of("grid_store_release(p, 1);"), "st.release.gpu"));
   EXPECT_TRUE(has(of("p[1] = grid_load_acquire(p);"), "ld.acquire.gpu"));
   EXPECT_TRUE(has(of("p[1] = grid_add(p, 1);"), "atom.acq_rel.gpu"));
   EXPECT_TRUE(has(of("grid_add_release(p, 1);"), "red.release.gpu"));
-  EXPECT_TRUE(has(of("p[1] = grid_poll(p); grid_polled();"), "fence.acquire.gpu"));
+  const std::string poll = "p[1] = grid_poll(p); grid_polled();";
+  EXPECT_TRUE(has(of(poll), "fence.acquire.gpu"));
+  EXPECT_TRUE(has(of(poll, "#define GRID_BARRIER_ACQUIRE_FENCE 0\n"), "ld.acquire.gpu")) << "as before CUDA 12.8";
   EXPECT_TRUE(has(ptx("fence_device();"), "fence.acq_rel.gpu"));
   EXPECT_TRUE(has(ptx("z[1] = atomic_add_ordered_global32(z, 1);"), "atom.acq_rel.gpu"));
   EXPECT_TRUE(has(ptx("atomic_merge_global64((GLOBAL ulong*)y, 1);"), "red.relaxed.gpu")) << "counted words need no order";

@@ -66,7 +66,6 @@
 #if defined(__CUDACC__) || defined(__CUDACC_RTC__)
 #define GRID_KERNEL extern "C" __global__
 #define GRID_FN [[maybe_unused]] static __device__ __forceinline__
-#define GRID_APART [[maybe_unused]] static __device__ __noinline__
 #define GRID_GLOBAL
 #define GRID_LOCAL
 #define GRID_LOCAL_VAR __shared__
@@ -82,7 +81,6 @@ GRID_FN void grid_group_barrier(void) { __syncthreads(); }
 #else
 #define GRID_KERNEL __kernel
 #define GRID_FN static inline __attribute__((always_inline))
-#define GRID_APART GRID_FN
 #define GRID_GLOBAL __global
 #define GRID_LOCAL __local
 #define GRID_LOCAL_VAR __local
@@ -123,8 +121,8 @@ GRID_FN unsigned int grid_add(GRID_GLOBAL unsigned int* p, unsigned int value) {
 GRID_FN void grid_add_release(GRID_GLOBAL unsigned int* p, unsigned int value) {
   asm volatile("red.release.gpu.global.add.u32 [%0], %1;" : : "l"(p), "r"(value) : "memory");
 }
-#if defined(__CUDACC_VER_MAJOR__) && __CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ >= 1208
-#define GRID_BARRIER_ACQUIRE_FENCE 1
+#if defined(__CUDACC_VER_MAJOR__) && !defined(GRID_BARRIER_ACQUIRE_FENCE)
+#define GRID_BARRIER_ACQUIRE_FENCE (__CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ >= 1208)
 #endif
 #elif GRID_PTX  // GPUs before Volta have no acquire and release, but volatile accesses bypass the caches
 GRID_FN unsigned int grid_load(unsigned int* p) { return *(volatile unsigned int*)p; }
@@ -187,9 +185,9 @@ typedef struct GridBarrier {
   unsigned int number;  // barriers begun in this launch
   // private to the barrier
   unsigned int target;    // the counters' value when all have arrived at the current barrier
-  unsigned int counters;  // 1 or 2
+  unsigned int waits;     // whether this work-item polls a counter
+  unsigned int pause;     // before its first poll, in clock cycles
   unsigned int share;     // what the group adds to its counter
-  unsigned int pause;     // before the first poll, in clock cycles
   unsigned int failed;
   unsigned int poison;                // address of scratch in shared memory, on NVIDIA GPUs
   GRID_GLOBAL unsigned int* watched;  // counter polled by this work-item: the first polls the group's own counter, the second the other
@@ -225,53 +223,54 @@ GRID_FN GRID_GLOBAL unsigned int* grid_counter(const GridBarrier* grid, unsigned
   return &grid->state[GRID_BARRIER_COUNTERS + 32 * counter];
 }
 
+// The number of counters that this many groups share: each needs a work-item to poll it.
+GRID_FN unsigned int grid_counters(unsigned int groups) { return groups < GRID_BARRIER_MANY || grid_items() == 1 ? 1 : 2; }
+
 // The number of groups that arrive at a counter.
-GRID_FN unsigned int grid_members(const GridBarrier* grid, unsigned int counter) {
-  return (grid->groups + grid->counters - 1 - counter) >> (grid->counters - 1);
+GRID_FN unsigned int grid_members(unsigned int groups, unsigned int counter) {
+  const unsigned int counters = grid_counters(groups);
+  return (groups + counters - 1 - counter) >> (counters - 1);
 }
 
-// How many of a counter's groups have not arrived, given its `value` and the `target` that it must reach.
-GRID_FN unsigned int grid_missing(const GridBarrier* grid, unsigned int counter, unsigned int value, unsigned int target) {
+// How many of a counter's groups have not arrived, given the `target` that it must reach.
+GRID_FN unsigned int grid_missing(GRID_GLOBAL unsigned int* state, unsigned int groups, unsigned int counter, unsigned int target) {
+  const unsigned int value = grid_load(&state[GRID_BARRIER_COUNTERS + 32 * counter]);
   if (grid_reached(value, target)) return 0;
   const unsigned int missing = target - value;  // once the first group has added its share; before that 2^30 less the number of arrivals
-  const unsigned int others = missing - 0x40000000u + grid_members(grid, counter);
+  const unsigned int others = missing - 0x40000000u + grid_members(groups, counter);
   return missing < others ? missing : others;
 }
 
-// How many groups have arrived at the current barrier.
-GRID_FN unsigned int grid_count_arrived(const GridBarrier* grid) {
-  const unsigned int target = grid->target;
-  unsigned int arrived = grid->groups - grid_missing(grid, 0, grid_load(grid_counter(grid, 0)), target);
-  if (grid->counters == 2) arrived -= grid_missing(grid, 1, grid_load(grid_counter(grid, 1)), target);
-  return arrived;
+// How many groups have arrived.
+GRID_FN unsigned int grid_arrived(GRID_GLOBAL unsigned int* state, unsigned int groups, unsigned int target) {
+  unsigned int missing = grid_missing(state, groups, 0, target);
+  if (grid_counters(groups) == 2) missing += grid_missing(state, groups, 1, target);
+  return missing < groups ? groups - missing : 0;
 }
 
-// Goes on with a wait that has taken 1024 polls, until `*word` has reached `target`, another group has failed, or the time limit has passed:
-// then the group's `scratch` says so. Not inlined if the device allows, to keep grid_wait() short.
-GRID_APART void grid_watch(GridBarrier grid, GRID_GLOBAL unsigned int* word, unsigned int target) {
-  const unsigned int limit = grid_limit(grid.state);
+// Goes on with a wait that has taken 1024 polls, until `*word` has reached `target`. False if the group gives up, because another group has
+// failed or the time limit has passed at barrier `number`. (Inlined, as a call would take registers from the kernel.)
+GRID_FN bool grid_watch(GRID_GLOBAL unsigned int* word, unsigned int target, GRID_GLOBAL unsigned int* state, unsigned int groups,
+                           unsigned int number) {
+  const unsigned int limit = grid_limit(state);
   const unsigned int start = grid_clock(0);
   for (unsigned int polls = 1; !grid_reached(grid_poll(word), target); ++polls) {
     if ((polls & 1023) != 0) continue;
-    const bool late = limit != GRID_BARRIER_NO_LIMIT && grid_clock(polls >> 10) - start >= limit;
-    if (late) {
-      const unsigned int arrived = grid_count_arrived(&grid);
-      grid_store_release(&grid.state[GRID_BARRIER_NUMBER], grid.number);  // atomic: several groups may write it
-      grid_store_release(&grid.state[GRID_BARRIER_ARRIVED], arrived);
-      grid_store_release(&grid.state[GRID_BARRIER_FAILED], GRID_BARRIER_TIMEOUT);
-    }
-    if (late || grid_load(&grid.state[GRID_BARRIER_FAILED]) != 0) {
-      grid.scratch[0] = 1;
-      return;
-    }
+    if (grid_load(&state[GRID_BARRIER_FAILED]) != 0) return false;
+    if (limit == GRID_BARRIER_NO_LIMIT || grid_clock(polls >> 10) - start < limit) continue;
+    grid_store_release(&state[GRID_BARRIER_NUMBER], number);  // atomic: several groups may write it
+    grid_store_release(&state[GRID_BARRIER_ARRIVED], grid_arrived(state, groups, target));
+    grid_store_release(&state[GRID_BARRIER_FAILED], GRID_BARRIER_TIMEOUT);
+    return false;
   }
+  return true;
 }
 
 // Waits until `*word` has reached `target`. Any instruction more between polls shows in a barrier's time, hence a loop for the watchdog apart.
 GRID_FN void grid_wait(const GridBarrier* grid, GRID_GLOBAL unsigned int* word, unsigned int target) {
   unsigned int polls = 0;
   while (!grid_reached(grid_poll(word), target) && ++polls < 1024) {}
-  if (polls == 1024) grid_watch(*grid, word, target);
+  if (polls == 1024 && !grid_watch(word, target, grid->state, grid->groups, grid->number)) grid->scratch[0] = 1;
   grid_polled();
 }
 
@@ -290,7 +289,7 @@ GRID_FN void grid_pause(unsigned int cycles) {
 // computed beforehand, and work-items other than the two that wait execute one instruction. The addition stands under `grid_item() == 0`,
 // from which a compiler sees that one work-item executes it.
 GRID_FN void grid_meet(const GridBarrier* grid) {
-  if (grid_item() >= grid->counters) return;
+  if (!grid->waits) return;
   if (grid_item() == 0) grid_add_release(grid->watched, grid->share);
   grid_pause(grid->pause);
   grid_wait(grid, grid->watched, grid->target);
@@ -362,9 +361,6 @@ GRID_FN unsigned int grid_discover(GRID_GLOBAL unsigned int* state, unsigned int
   return 0;
 }
 
-// The number of counters that this many groups share: each needs a work-item to poll it.
-GRID_FN unsigned int grid_counters(unsigned int groups) { return groups < GRID_BARRIER_MANY || grid_items() == 1 ? 1 : 2; }
-
 // Must be called first, once. Returns false if this group does not take part: then all its work-items must return.
 GRID_FN bool grid_barrier_begin(GridBarrier* grid, GRID_GLOBAL unsigned int* state, GRID_LOCAL unsigned int* scratch) {
   grid->state = state;
@@ -391,13 +387,13 @@ GRID_FN bool grid_barrier_begin(GridBarrier* grid, GRID_GLOBAL unsigned int* sta
   grid->groups = scratch[2];
   grid->target = scratch[3];
   grid->poison = scratch[4];
-  grid->counters = grid_counters(grid->groups);
-  const unsigned int own = grid->group & (grid->counters - 1);
+  const unsigned int counters = grid_counters(grid->groups), own = grid->group & (counters - 1);
+  grid->waits = grid_item() < counters;
+  grid->pause = grid_members(grid->groups, own) * GRID_BARRIER_PAUSE / 2;
   grid->watched = grid_counter(grid, grid_item() == 0 ? own : own ^ 1);
-  grid->share = grid->group < grid->counters ? 0x40000001u - grid_members(grid, own) : 1;
-  grid->pause = grid_members(grid, own) * GRID_BARRIER_PAUSE / 2;
+  grid->share = grid->group < counters ? 0x40000001u - grid_members(grid->groups, own) : 1;
 #if GRID_PTX  // keeps the compiler from computing them again at each barrier
-  asm volatile("" : "+l"(grid->watched), "+r"(grid->share), "+r"(grid->pause), "+r"(grid->counters));
+  asm volatile("" : "+l"(grid->watched), "+r"(grid->share), "+r"(grid->waits), "+r"(grid->pause));
 #endif
   const bool takes_part = scratch[0] == 0 && grid->groups != 0;
   grid_group_barrier();
