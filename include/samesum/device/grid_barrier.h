@@ -241,11 +241,11 @@ GRID_FN unsigned int grid_missing(GRID_GLOBAL unsigned int* state, unsigned int 
   return missing < others ? missing : others;
 }
 
-// How many groups have arrived.
+// How many groups have arrived; all, if `target` is no counter's, as in waits of one's own.
 GRID_FN unsigned int grid_arrived(GRID_GLOBAL unsigned int* state, unsigned int groups, unsigned int target) {
   unsigned int missing = grid_missing(state, groups, 0, target);
   if (grid_counters(groups) == 2) missing += grid_missing(state, groups, 1, target);
-  return missing < groups ? groups - missing : 0;
+  return missing <= groups ? groups - missing : groups;
 }
 
 // Goes on with a wait that has taken 1024 polls, until `*word` has reached `target`. False if the group gives up, because another group has
