@@ -51,7 +51,7 @@ __global__ __launch_bounds__(1024, 2) void barriers(unsigned* state, unsigned ro
   }
 }
 
-// Between barriers each group waits for up to 511 clock cycles, others in each round.
+// Between barriers each group works for up to 511 clock cycles, a different number in each round.
 template <class Scheme>
 __global__ __launch_bounds__(1024, 2) void uneven_barriers(unsigned* state, unsigned rounds, unsigned*) {
   Scheme scheme(state);
@@ -168,7 +168,7 @@ class Bench {
 
 int main() {
   Bench bench;
-  std::printf("us a barrier         grid.sync    samesum      ratio; after work of unequal times\n");
+  std::printf("us a barrier         grid.sync    samesum      ratio  with unequal work between barriers: the same\n");
   double product = 1, uneven_product = 1;
   const Shape shapes[] = {{2, 1024},  {16, 256},   {66, 256},  {132, 32},   {132, 256},  {132, 1024},
                           {264, 256}, {264, 1024}, {528, 256}, {1056, 128}, {1056, 256}, {2112, 128}};

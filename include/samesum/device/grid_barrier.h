@@ -219,8 +219,11 @@ GRID_FN unsigned int grid_limit(GRID_GLOBAL unsigned int* state) {
 // Whether a word has reached `target`, wrapping.
 GRID_FN bool grid_reached(unsigned int value, unsigned int target) { return (int)(value - target) >= 0; }
 
+GRID_FN GRID_GLOBAL unsigned int* grid_counter_in(GRID_GLOBAL unsigned int* state, unsigned int counter) {
+  return &state[GRID_BARRIER_COUNTERS + 32 * counter];
+}
 GRID_FN GRID_GLOBAL unsigned int* grid_counter(const GridBarrier* grid, unsigned int counter) {
-  return &grid->state[GRID_BARRIER_COUNTERS + 32 * counter];
+  return grid_counter_in(grid->state, counter);
 }
 
 // The number of counters that this many groups share: each needs a work-item to poll it.
@@ -234,14 +237,14 @@ GRID_FN unsigned int grid_members(unsigned int groups, unsigned int counter) {
 
 // How many of a counter's groups have not arrived, given the `target` that it must reach.
 GRID_FN unsigned int grid_missing(GRID_GLOBAL unsigned int* state, unsigned int groups, unsigned int counter, unsigned int target) {
-  const unsigned int value = grid_load(&state[GRID_BARRIER_COUNTERS + 32 * counter]);
+  const unsigned int value = grid_load(grid_counter_in(state, counter));
   if (grid_reached(value, target)) return 0;
   const unsigned int missing = target - value;  // once the first group has added its share; before that 2^30 less the number of arrivals
   const unsigned int others = missing - 0x40000000u + grid_members(groups, counter);
   return missing < others ? missing : others;
 }
 
-// How many groups have arrived; all, if `target` is no counter's, as in waits of one's own.
+// How many groups have arrived; all of them where `target` is not a value of the counters, as in a user's own barrier.
 GRID_FN unsigned int grid_arrived(GRID_GLOBAL unsigned int* state, unsigned int groups, unsigned int target) {
   unsigned int missing = grid_missing(state, groups, 0, target);
   if (grid_counters(groups) == 2) missing += grid_missing(state, groups, 1, target);
@@ -379,7 +382,7 @@ GRID_FN bool grid_barrier_begin(GridBarrier* grid, GRID_GLOBAL unsigned int* sta
     scratch[1] = group;
     scratch[2] = groups;
     // No barrier can be completed before this group has arrived: its counter's upper bits do not change until then.
-    scratch[3] = grid_load(&state[GRID_BARRIER_COUNTERS + 32 * (group & (grid_counters(groups) - 1))]) & 0xc0000000u;
+    scratch[3] = grid_load(grid_counter_in(state, group & (grid_counters(groups) - 1))) & 0xc0000000u;
     scratch[4] = grid_local_address(scratch);
   }
   grid_group_barrier();

@@ -72,7 +72,8 @@ class Partial {
   static constexpr std::uint64_t kBlockBytes = 16384;
 
   void add_exactly(const std::byte* elements, std::uint64_t first, std::uint64_t count) {
-    if (is_integer(type_)) return fields_.squares ? add_integers(elements, first, count) : add_apart(elements, first, count);
+    if (is_integer(type_))
+      return fields_.squares && fuses_integers(type_) ? add_integers(elements, first, count) : add_apart(elements, first, count);
     type_ == DType::float64 ? add_as<double>(elements, first, count) : add_as<float>(elements, first, count);
   }
 

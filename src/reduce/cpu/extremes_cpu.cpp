@@ -67,12 +67,6 @@ typename Order<Element>::Key key_at(const std::byte* elements, std::uint64_t i) 
   return key;
 }
 
-template <class Key>
-std::int64_t common_key(Key key) {
-  if constexpr (std::is_same_v<Key, std::uint64_t>) return static_cast<std::int64_t>(key ^ std::uint64_t{1} << 63);
-  return static_cast<std::int64_t>(key);
-}
-
 template <class Element>
 void add_one_by_one(const std::byte* elements, std::uint64_t count, std::uint64_t first, Extremes& extremes) {
   for (std::uint64_t i = 0; i < count; ++i) {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <type_traits>
 
 namespace samesum::statistics {
 
@@ -14,6 +15,11 @@ namespace samesum::statistics {
 /// uint64 is offset by 2^63; other integers are their own keys.
 inline constexpr std::int64_t kNoLeast = std::numeric_limits<std::int64_t>::max();
 inline constexpr std::int64_t kNoGreatest = std::numeric_limits<std::int64_t>::min();
+template <class Integer>
+constexpr std::int64_t common_key(Integer value) noexcept {
+  return std::is_same_v<Integer, std::uint64_t> ? static_cast<std::int64_t>(value ^ std::uint64_t{1} << 63)
+                                                : static_cast<std::int64_t>(value);
+}
 
 /// The extremes of a part of an array. Indices are those of the whole; parts may be scanned in any order, and merged in any.
 struct Extremes {

@@ -8,6 +8,7 @@
 #include <hwy/foreach_target.h>  // must come before highway.h
 
 #include "core/visit.hpp"
+#include "reduce/cpu/extremes_cpu.hpp"
 #include "reduce/cpu/products/integer_vectors-inl.hpp"
 #include "reduce/cpu/products/products.hpp"
 
@@ -22,15 +23,9 @@ HWY_BEFORE_NAMESPACE();
 namespace samesum::statistics {
 namespace HWY_NAMESPACE {
 
-__extension__ typedef unsigned __int128 Uint128;
-
 constexpr std::size_t kPart = FusedIntegers::kPart;
-
-template <class T>
-std::int64_t key_of(T value) {
-  const auto bits = static_cast<std::int64_t>(value);
-  return std::is_same_v<T, std::uint64_t> ? bits ^ std::numeric_limits<std::int64_t>::min() : bits;
-}
+// Without vectors each of the loops over wider integers is faster alone.
+constexpr std::size_t kWidest = HWY_TARGET == HWY_SCALAR ? 2 : 8;
 
 #if HWY_TARGET == HWY_SCALAR
 
@@ -39,21 +34,23 @@ FusedIntegers sum_in_places(const std::byte* from, std::size_t distance, bool ze
   FusedIntegers all;
   T least = std::numeric_limits<T>::max(), greatest = std::numeric_limits<T>::min();
   for (std::size_t place = 0; place < kPlaces; ++place, from += distance) {
-    for (std::size_t i = 0; i < kPart; i += sizeof(T)) {
+    std::int32_t sum = 0, found = 0;
+    std::conditional_t<sizeof(T) == 1, std::int32_t, std::int64_t> squares = 0;
+    for (std::size_t i = 0; i < kPart; i += sizeof(T)) {  // compilers make vectors of this
       T element;
       std::memcpy(&element, from + i, sizeof element);
-      all.sum += element;
-      const auto magnitude = element < T{} ? 0 - static_cast<Uint128>(element) : static_cast<Uint128>(element);
-      const Uint128 square = magnitude * magnitude;
-      all.squares.low += static_cast<std::uint64_t>(square);
-      all.squares.high += static_cast<Int128>(square >> 64);
+      sum += element;
+      squares += static_cast<decltype(squares)>(element) * element;
       least = std::min(least, element);
       greatest = std::max(greatest, element);
-      if (zeros && element == 0) ++all.zeros;
+      found += element == 0;
     }
+    all.sum += sum;
+    all.squares.low += squares;
+    if (zeros) all.zeros += static_cast<std::uint64_t>(found);
   }
-  all.least = key_of(least);
-  all.greatest = key_of(greatest);
+  all.least = least;
+  all.greatest = greatest;
   return all;
 }
 
@@ -200,8 +197,8 @@ FusedIntegers add_up(const std::byte* from, std::size_t distance) {
   hn::Store(high, d, greatest);
   return {.sum = sums.sum() + kElements<T> * Int128{sums.kOffset},
           .squares = sums.squares(),
-          .least = key_of(*std::min_element(least, least + hn::MaxLanes(d))),
-          .greatest = key_of(*std::max_element(greatest, greatest + hn::MaxLanes(d))),
+          .least = common_key(*std::min_element(least, least + hn::MaxLanes(d))),
+          .greatest = common_key(*std::max_element(greatest, greatest + hn::MaxLanes(d))),
           .zeros = zeros};
 }
 
@@ -212,10 +209,12 @@ FusedIntegers sum_in_places(const std::byte* from, std::size_t distance, bool ze
 
 #endif
 
+bool fuses(DType type) { return size_of(type) <= kWidest; }
+
 FusedIntegers add_integers(const std::byte* from, std::size_t distance, DType type, bool zeros) {
   return core::visit(type, [&](auto element) -> FusedIntegers {
     using T = decltype(element);
-    if constexpr (std::is_integral_v<T>) return sum_in_places<T>(from, distance, zeros);
+    if constexpr (std::is_integral_v<T> && sizeof(T) <= kWidest) return sum_in_places<T>(from, distance, zeros);
     return {};
   });
 }
@@ -228,6 +227,9 @@ HWY_AFTER_NAMESPACE();
 namespace samesum::statistics {
 
 SIMD_EXPORT(add_integers);
+SIMD_EXPORT(fuses);
+
+bool fuses_integers(DType type) { return SIMD_CALL(fuses)(type); }
 
 FusedIntegers add_fused_integers(const std::byte* from, std::size_t distance, DType type, bool zeros) {
   return SIMD_CALL(add_integers)(from, distance, type, zeros);

@@ -1,4 +1,5 @@
-// Sums of vectors of integers. Included once for each instruction set.
+// Sums of vectors of integers. Included once for each instruction set. (Constructors are written out: those that compilers add would be
+// compiled for the oldest processors.)
 #if defined(SAMESUM_INTEGER_VECTORS) == defined(HWY_TARGET_TOGGLE)
 #ifdef SAMESUM_INTEGER_VECTORS
 #undef SAMESUM_INTEGER_VECTORS

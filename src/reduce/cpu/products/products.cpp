@@ -157,7 +157,6 @@ void add_sum(ProductAccumulator& total, const Accumulator& sum) noexcept {
 template <class Element>
 void add_integers(const std::byte* a, const std::byte* b, std::uint64_t count, PartialProducts& partial) {
   constexpr std::uint64_t kCapacity = std::uint64_t{1} << 30;
-  if (count != 0) partial.total.add_counts(0, 0, 0, 0, false);
   for (std::uint64_t first = 0; first < count; first += kCapacity) {
     const std::uint64_t taken = std::min(count - first, kCapacity);
     const IntegerProducts sum = sum_of_products(a + first * sizeof(Element), b + first * sizeof(Element), taken, dtype_of<Element>());

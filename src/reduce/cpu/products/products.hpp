@@ -151,7 +151,9 @@ struct FusedIntegers {
   std::uint64_t zeros = 0;               ///< if they are wanted
 };
 
-/// Of kPart bytes in each of kPlaces places, one every `distance` bytes, at any alignment.
+/// Whether that is faster than one loop after the other, with this processor's instructions.
+bool fuses_integers(DType type);
+/// Of kPart bytes in each of kPlaces places, one every `distance` bytes, at any alignment; for types of which fuses_integers() is true.
 FusedIntegers add_fused_integers(const std::byte* from, std::size_t distance, DType type, bool zeros);
 
 /// The sum, and the sum of squares, of which the least parts are rounded away.

@@ -168,20 +168,53 @@ std::uint64_t add_vectors(const std::byte* a, const std::byte* b, std::uint64_t 
 
 #endif
 
+// One by one, which compilers make vectors of. Of 8 and 16 bits: sums of whole products fit.
+template <class T>
+IntegerProducts add_whole(const std::byte* a, const std::byte* b, std::uint64_t count) {
+  using Sum = std::conditional_t<sizeof(T) == 1, std::int32_t, std::int64_t>;
+  constexpr std::uint64_t kProducts = 32768;  // of bytes, 255² each
+  std::int64_t total = 0;
+  for (std::uint64_t first = 0; first < count; first += kProducts) {
+    Sum sum = 0;
+    for (std::uint64_t i = first; i < std::min(count, first + kProducts); ++i) {
+      sum += static_cast<Sum>(element_at<T>(a, i)) * static_cast<Sum>(element_at<T>(b, i));
+    }
+    total += sum;
+  }
+  return {.low = total};
+}
+
+// Of 32 and 64 bits: products' lower and upper halves, of which 2^31 fit.
+template <class T>
+IntegerProducts add_halves(const std::byte* a, const std::byte* b, std::uint64_t count) {
+  constexpr bool kWide = sizeof(T) == 8, kSigned = std::is_signed_v<T>;
+  using Product =
+      std::conditional_t<kWide, std::conditional_t<kSigned, Int128, Uint128>, std::conditional_t<kSigned, std::int64_t, std::uint64_t>>;
+  using Half = std::conditional_t<kWide, std::uint64_t, std::uint32_t>;
+  using Sum = std::conditional_t<kWide, Int128, std::int64_t>;
+  constexpr int kHalfBits = 8 * sizeof(Half);
+  Sum low = 0, high = 0;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const Product product = static_cast<Product>(element_at<T>(a, i)) * static_cast<Product>(element_at<T>(b, i));
+    low += static_cast<Half>(product);
+    high += static_cast<Sum>(product >> kHalfBits);
+  }
+  if constexpr (!kWide) return {.low = low + (Int128{high} << kHalfBits)};
+  return {.low = low, .high = high};
+}
+
 template <class T>
 IntegerProducts add_all(const std::byte* a, const std::byte* b, std::uint64_t count) {
   IntegerProducts total;
-  std::uint64_t i = 0;
+  std::uint64_t done = 0;
 #if HWY_TARGET != HWY_SCALAR
-  i = add_vectors<T>(a, b, count, total);
+  // Two products of 64 bits in a vector take longer than the processor's own multiplication.
+  if constexpr (sizeof(T) < 8 || kVectorSize > 16) done = add_vectors<T>(a, b, count, total);
 #endif
-  using Product = std::conditional_t<std::is_signed_v<T>, Int128, Uint128>;
-  for (; i < count; ++i) {
-    const Product product = static_cast<Product>(element_at<T>(a, i)) * static_cast<Product>(element_at<T>(b, i));
-    total.low += static_cast<std::uint64_t>(product);
-    total.high += static_cast<Int128>(product >> 64);
-  }
-  return total;
+  a += done * sizeof(T);
+  b += done * sizeof(T);
+  const IntegerProducts rest = sizeof(T) <= 2 ? add_whole<T>(a, b, count - done) : add_halves<T>(a, b, count - done);
+  return {.low = total.low + rest.low, .high = total.high + rest.high};
 }
 
 // The dispatch is by instruction set first, so the type is told by a value.
