@@ -8,10 +8,12 @@
 
 namespace samesum::reduction {
 
-// First the sum of each part in one double, which as a rule is exact as well; else one lane after the other.
-void WatchedSums::flush(int parts, Accumulator& total) noexcept {
+// First each total's sum in one double, which as a rule is exact as well; else one lane after the other.
+void WatchedSums::flush(std::initializer_list<Accumulator*> totals) noexcept {
   if (blocks == 0) return;
   blocks = 0;
+  const int parts = static_cast<int>(totals.size());
+  Accumulator* const* const total = totals.begin();
   const core::DefaultFloatEnvironment environment;
   const core::RoundingWatch watch;
   for (int part = 0; part < parts; ++part) {
@@ -24,13 +26,11 @@ void WatchedSums::flush(int parts, Accumulator& total) noexcept {
     }
     tried[0][part] = sums[0];
   }
-  if (!watch.rounded()) {
-    for (int part = 0; part < parts; ++part) total.add_finite(tried[0][part]);
-  } else {
-    for (const auto& vector : lanes) {
-      for (const double lane : vector) total.add_finite(lane);
-    }
+  const bool rounded = watch.rounded();
+  for (int i = 0; rounded && i < kSums; ++i) {
+    for (const double lane : lanes[i]) total[i * parts / kSums]->add_finite(lane);
   }
+  for (int part = 0; !rounded && part < parts; ++part) total[part]->add_finite(tried[0][part]);
   lanes = {};
 }
 

@@ -10,6 +10,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 
 namespace samesum::reduction {
 
@@ -23,17 +24,18 @@ inline constexpr std::size_t kBlock = 1024;
 inline constexpr std::size_t kPlaces = 2;
 
 /// Sums of doubles in vectors that are exact because the processor has not rounded (core::RoundingWatch), which nothing has to look at an
-/// element for: of float32 as they are; of float64 in two parts, the upper 26 bits and the other 27, so that sums have bits to grow by.
+/// element for: of float32 as they are; of float64 in two parts, the upper 26 bits and the other 27, so that sums have bits to grow by;
+/// of 16-bit floats also their products, or the elements and their squares at once.
 struct WatchedSums {
-  static constexpr int kSums = 8;  ///< vectors; of float64 half of them for each part
+  static constexpr int kSums = 8;  ///< vectors; of two kinds half of them for each
   using Lanes = std::array<std::array<double, kMaxLanes>, kSums>;
 
   alignas(64) Lanes lanes{};
   alignas(64) Lanes tried;  ///< what becomes of `lanes` with a block that is being tried
   int blocks = 0;           ///< in `lanes`
 
-  /// Adds them to `total`; each sum consists of `parts` vectors.
-  void flush(int parts, Accumulator& total) noexcept;
+  /// Adds them to `totals`, which the vectors belong to in equal parts.
+  void flush(std::initializer_list<Accumulator*> totals) noexcept;
 };
 
 /// Magnitudes by the upper 32 bits of their encoding: lowest <= bits < end; and zeros, where `zeros` is set.
@@ -109,7 +111,7 @@ struct PartialSum {
   int last_blocks_to_bins = 0;           ///< and how many did the last time
   bool expects_specials = false;         ///< infinities or NaNs: the last block had some
 
-  void flush_watched() noexcept { watched.flush(sizeof(T) == 4 ? 1 : 2, total); }
+  void flush_watched() noexcept { sizeof(T) == 4 ? watched.flush({&total}) : watched.flush({&total, &total}); }
   void flush_lanes() noexcept;
   void add_one_by_one(const std::byte* from, std::size_t count) noexcept;
   /// Adds what another thread added to `part`, which ends that.

@@ -69,20 +69,14 @@ HWY_INLINE void add_unit(const std::byte* unit, Half type, hn::Vec<Doubles>* sum
   });
 }
 
-// Adds a block, if the processor does not round on the way and all is finite.
-template <class T, std::size_t count>
-bool add_without_rounding(const Block<count>& block, WatchedSums& watched) {
+// Adds a block by add(sums), if the processor does not round on the way and all is finite.
+template <class Add>
+HWY_INLINE bool add_without_rounding(WatchedSums& watched, const Add& add) {
   const Doubles d;
   hn::Vec<Doubles> sums[WatchedSums::kSums];
   const core::RoundingWatch watch;
   unrolled<WatchedSums::kSums>([&](auto i) HWY_ATTR { sums[i] = hn::Load(d, watched.lanes[i].data()); });
-  for (std::size_t offset = 0; offset != block.piece_bytes; offset += kUnitBytes) {
-    unrolled<count>([&](auto piece) HWY_ATTR {
-      const std::byte* const unit = block.pieces[piece] + offset;
-      prefetch(unit);
-      add_unit(unit, T{}, sums);
-    });
-  }
+  add(sums);
   auto zero_if_finite = hn::Zero(d);
   unrolled<WatchedSums::kSums>([&](auto i) HWY_ATTR {
     zero_if_finite = hn::MulAdd(sums[i], hn::Zero(d), zero_if_finite);
@@ -95,13 +89,26 @@ bool add_without_rounding(const Block<count>& block, WatchedSums& watched) {
 }
 
 // The same, unless blocks like this one were tried in vain.
-template <class T, std::size_t count, class Partial>
-bool add_watched(const Block<count>& block, Partial& partial) {
+template <class Partial, class Add>
+HWY_INLINE bool add_watched(Partial& partial, const Add& add) {
   if (!partial.watching.due() || !core::RoundingWatch::works()) return false;
-  const bool done = partial.watching.note(add_without_rounding<T>(block, partial.watched));
+  const bool done = partial.watching.note(add_without_rounding(partial.watched, add));
   // Once one has failed, smaller sums leave more room.
   if (!done || partial.watched.blocks == kWatchedBlocks) partial.flush_watched();
   return done;
+}
+
+template <class T, std::size_t count, class Partial>
+bool add_block_watched(const Block<count>& block, Partial& partial) {
+  return add_watched(partial, [&](hn::Vec<Doubles>* sums) SAMESUM_INLINE_LAMBDA {
+    for (std::size_t offset = 0; offset != block.piece_bytes; offset += kUnitBytes) {
+      unrolled<count>([&](auto piece) HWY_ATTR {
+        const std::byte* const unit = block.pieces[piece] + offset;
+        prefetch(unit);
+        add_unit(unit, T{}, sums);
+      });
+    }
+  });
 }
 
 #endif  // HWY_SCALAR

@@ -115,12 +115,12 @@ void add_to_bins(const T* a, const T* b, std::size_t count, PartialProducts& par
 // Copies elements as T: for types that are converted, and for addresses that are not aligned. Whether `from` will do as it is, is told by
 // the result.
 template <class Element, class T>
-const T* as_floats(const std::byte* from, std::size_t count, T* buffer) {
+const T* as_floats(const std::byte* from, std::size_t count, [[maybe_unused]] DType type, T* buffer) {
   if constexpr (std::is_same_v<Element, T>) {
     if (reinterpret_cast<std::uintptr_t>(from) % alignof(T) == 0) return reinterpret_cast<const T*>(from);
   }
   if constexpr (sizeof(Element) == 2) {
-    reduction::halves_to_floats(from, count, std::is_same_v<Element, core::Float16> ? DType::float16 : DType::bfloat16, buffer);
+    reduction::halves_to_floats(from, count, type, buffer);
   } else {
     std::memcpy(buffer, from, count * sizeof(T));
   }
@@ -128,7 +128,7 @@ const T* as_floats(const std::byte* from, std::size_t count, T* buffer) {
 }
 
 template <class Element>
-void add_floats(const std::byte* a, const std::byte* b, std::uint64_t count, PartialProducts& partial) {
+void add_floats(const std::byte* a, const std::byte* b, std::uint64_t count, DType type, PartialProducts& partial) {
   using T = std::conditional_t<std::is_same_v<Element, double>, double, float>;
   if constexpr (std::is_same_v<Element, T>) {
     if ((reinterpret_cast<std::uintptr_t>(a) | reinterpret_cast<std::uintptr_t>(b)) % alignof(T) == 0) {
@@ -138,9 +138,20 @@ void add_floats(const std::byte* a, const std::byte* b, std::uint64_t count, Par
   T a_buffer[kProductBlock], b_buffer[kProductBlock];
   for (std::uint64_t i = 0; i < count; i += kProductBlock) {
     const std::size_t taken = std::min<std::uint64_t>(kProductBlock, count - i);
-    const T* left = as_floats<Element>(a + i * sizeof(Element), taken, a_buffer);
-    const T* right = a == b ? left : as_floats<Element>(b + i * sizeof(Element), taken, b_buffer);
+    const T* left = as_floats<Element>(a + i * sizeof(Element), taken, type, a_buffer);
+    const T* right = a == b ? left : as_floats<Element>(b + i * sizeof(Element), taken, type, b_buffer);
     add_products_simd(left, right, taken, partial);
+  }
+}
+
+void add_halves(const std::byte* a, const std::byte* b, std::uint64_t count, DType type, PartialProducts& partial) {
+  for (std::uint64_t i = 0; i < count; i += kHalfProducts) {
+    const std::uint64_t taken = std::min<std::uint64_t>(kHalfProducts, count - i);
+    const std::byte* const x = a + 2 * i;
+    const std::byte* const y = b + 2 * i;
+    if (taken == kHalfProducts && add_half_products(x, y, type, partial)) continue;
+    type == DType::float16 ? add_floats<core::Float16>(x, y, taken, type, partial) : add_floats<core::BFloat16>(x, y, taken, type, partial);
+    partial.rounded.watching.pass(kHalfProducts / reduction::kBlock);
   }
 }
 
@@ -250,8 +261,10 @@ void add_products(const std::byte* a, const std::byte* b, std::uint64_t count, D
     using Element = decltype(element);
     if constexpr (std::is_integral_v<Element>) {
       add_integers<Element>(a, b, count, partial);
+    } else if constexpr (sizeof(Element) == 2) {
+      add_halves(a, b, count, type, partial);
     } else {
-      add_floats<Element>(a, b, count, partial);
+      add_floats<Element>(a, b, count, type, partial);
     }
   });
 }

@@ -63,7 +63,7 @@ struct PartialProducts {
   bool any = false;          ///< product is known to be there that is neither -0.0 nor NaN
 
   ProductWindow narrow, wide;             ///< the second has a sum more, and takes what the first does not hold
-  reduction::PartialSum<double> rounded;  ///< of floats: products that have no window
+  reduction::PartialSum<double> rounded;  ///< of floats: products that have no window; of 16-bit floats: plain sums
 
   std::vector<std::int64_t> bins;  ///< of floats: sums of products of mantissas, by the sum of their exponents
   std::vector<Int128> wide_bins;   ///< the same of doubles; exponents are counted from that of the least normal number
@@ -91,6 +91,9 @@ inline constexpr std::size_t kProductBlock = 1024;
 /// With the best instructions that this processor has.
 void add_products_simd(const float* a, const float* b, std::size_t count, PartialProducts& partial);
 void add_products_simd(const double* a, const double* b, std::size_t count, PartialProducts& partial);
+/// So many products of float16 or bfloat16, at any byte alignment; or none, and returns false, where that may not be exact.
+inline constexpr std::size_t kHalfProducts = 4 * kProductBlock;
+bool add_half_products(const std::byte* a, const std::byte* b, DType type, PartialProducts& partial);
 
 /// A sum of products of integers: low + high · 2^64.
 struct IntegerProducts {

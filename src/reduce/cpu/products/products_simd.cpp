@@ -8,6 +8,7 @@
 
 #include "reduce/cpu/products/product_window-inl.hpp"
 #include "reduce/cpu/products/products.hpp"
+#include "reduce/cpu/sum_cpu_watched-inl.hpp"
 
 #include <hwy/highway.h>
 
@@ -22,6 +23,7 @@ namespace HWY_NAMESPACE {
 #if HWY_TARGET == HWY_SCALAR
 
 void add_floats(const float* a, const float* b, std::size_t count, PartialProducts& partial) { add_products_to_bins(a, b, count, partial); }
+bool add_halves(const std::byte*, const std::byte*, DType, PartialProducts&) { return false; }
 
 #else
 
@@ -119,6 +121,34 @@ void add_floats(const float* a, const float* b, std::size_t count, PartialProduc
   a == b ? add_as<true>(a, a, count, partial) : add_as<false>(a, b, count, partial);
 }
 
+// Products of 16-bit floats are floats, but for the least and the greatest of bfloat16.
+template <class Half>
+bool add_halves_as(const std::byte* a, const std::byte* b, PartialProducts& partial) {
+  using loops::Floats;
+  constexpr std::size_t kFloatsBytes = loops::kVectorBytes / 2, kStep = 2 * loops::kVectorBytes;
+  return loops::add_watched(partial.rounded, [&](V* sums) SAMESUM_INLINE_LAMBDA {
+    for (std::size_t i = 0; i < kHalfProducts * sizeof(Half); i += kStep) {
+      loops::prefetch<kStep>(a + i);
+      loops::prefetch<kStep>(b + i);
+      loops::unrolled<kStep / kFloatsBytes>([&](auto n) SAMESUM_INLINE_LAMBDA {
+        const std::size_t at = i + n * kFloatsBytes;
+        const auto products = hn::Mul(loops::load_as_floats(Half{}, a + at), loops::load_as_floats(Half{}, b + at));
+        V& low = sums[2 * n];
+        V& high = sums[2 * n + 1];
+        low = loops::plus(low, hn::PromoteTo(D(), hn::LowerHalf(products)));
+        high = loops::plus(high, hn::PromoteTo(D(), hn::UpperHalf(hn::Half<Floats>(), products)));
+        loops::compute_now(low);
+        loops::compute_now(high);
+      });
+    }
+  });
+}
+
+bool add_halves(const std::byte* a, const std::byte* b, DType type, PartialProducts& partial) {
+  return partial.any &&
+         (type == DType::float16 ? add_halves_as<core::Float16>(a, b, partial) : add_halves_as<core::BFloat16>(a, b, partial));
+}
+
 #endif  // HWY_SCALAR
 
 }  // namespace HWY_NAMESPACE
@@ -129,9 +159,13 @@ HWY_AFTER_NAMESPACE();
 namespace samesum::statistics {
 
 SIMD_EXPORT(add_floats);
+SIMD_EXPORT(add_halves);
 
 void add_products_simd(const float* a, const float* b, std::size_t count, PartialProducts& partial) {
   SIMD_CALL(add_floats)(a, b, count, partial);
+}
+bool add_half_products(const std::byte* a, const std::byte* b, DType type, PartialProducts& partial) {
+  return SIMD_CALL(add_halves)(a, b, type, partial);
 }
 
 }  // namespace samesum::statistics
