@@ -159,40 +159,113 @@ TEST_P(ProductsCpu, ExtremesAmongZeros) {
   check(-1.0);
 }
 
-// 16-bit floats: of plain sums that are exact, others, and others again.
+struct Halves {
+  DType type;
+  std::vector<std::uint16_t> bits;
+
+  double at(std::size_t i) const { return type == DType::float16 ? double{core::Float16{bits[i]}} : double{core::BFloat16{bits[i]}}; }
+  Array array(std::size_t first, std::size_t count) const { return Array(bits.data() + first, count, type); }
+};
+
+enum class Signs { any, positive, negative };
+
+// Exponents from `lowest` to `highest`, in runs of narrower ones, which plain sums are exact for or not. Every tenth run begins with a
+// zero.
+Halves halves(DType type, Signs signs, int lowest, int highest, hard::Random& random) {
+  const int fraction = type == DType::float16 ? 10 : 7, bias = type == DType::float16 ? 15 : 127;
+  Halves data{type, {}};
+  while (data.bits.size() < 60000) {
+    const int spread = 1 + static_cast<int>(random.bits() % (highest - lowest + 1));
+    const int first = lowest + bias + static_cast<int>(random.bits() % (highest - lowest + 2 - spread));
+    const std::size_t run = 1 + random.bits() % 20000;
+    for (std::size_t i = 0; i < run; ++i) {
+      const auto exponent = static_cast<std::uint64_t>(std::max(first + static_cast<int>(random.bits() % spread), 0));
+      const bool negative = signs == Signs::any ? random.bits() % 2 != 0 : signs == Signs::negative;
+      const std::uint64_t magnitude = exponent << fraction | (random.bits() & ((1 << fraction) - 1));
+      const bool zero = i == 0 && random.bits() % 10 == 0;
+      data.bits.push_back(static_cast<std::uint16_t>(std::uint64_t{negative} << 15 | (zero ? 0 : magnitude)));
+    }
+  }
+  return data;
+}
+
+void expect_exact(const Halves& data, bool finite, const std::string& what) {
+  const std::size_t size = data.bits.size(), half = size / 2;
+  Accumulator sum;
+  ProductAccumulator squares, dot;
+  std::size_t least = 0, greatest = 0;
+  const auto below = [&](std::size_t i, std::size_t j) {  // -0.0 is less than 0.0
+    const double a = data.at(i), b = data.at(j);
+    return a < b || (a == b && std::signbit(a) && !std::signbit(b));
+  };
+  for (std::size_t i = 0; i < size; ++i) {
+    sum.add(data.at(i));
+    squares.add(data.at(i), data.at(i));
+    if (below(i, least)) least = i;
+    if (below(greatest, i)) greatest = i;
+  }
+  for (std::size_t i = 0; i < half; ++i) dot.add(data.at(i), data.at(half + i));
+  const core::DefaultFloatEnvironment environment;
+  EXPECT_EQ(statistics::dot_cpu(data.array(0, half), data.array(half, half), 1), dot) << what;
+  statistics::CollectOptions options;
+  options.threads = 1;
+  options.fields = {.extrema = true, .sum = true, .squares = true};
+  const Statistics found = statistics::collect_cpu(data.array(0, size), options);
+  EXPECT_EQ(found.sum(), sum) << what;
+  EXPECT_EQ(found.squares(), squares) << what;
+  if (finite) {
+    EXPECT_EQ(found.min().index, least) << what;
+    EXPECT_EQ(found.min().value, (Value{data.at(least), data.type})) << what;
+    EXPECT_EQ(found.max().index, greatest) << what;
+    EXPECT_EQ(found.max().value, (Value{data.at(greatest), data.type})) << what;
+  }
+  options.fields = {.extrema = false, .sum = false, .squares = true};
+  EXPECT_EQ(statistics::collect_cpu(data.array(0, size), options).squares(), squares) << what;
+}
+
+// 16-bit floats: of plain sums that are exact, others, and others again. The least and the greatest products of bfloat16 are no floats.
 TEST_P(ProductsCpu, Halves) {
   hard::Random random(10);
-  for (const DType type : {DType::float16, DType::bfloat16}) {
-    std::vector<std::uint16_t> data;
-    Accumulator sum;
-    ProductAccumulator squares;
-    double least = std::numeric_limits<double>::infinity(), greatest = -least;
-    while (data.size() < 60000) {
-      const int spread = static_cast<int>(1 + random.bits() % 30);
-      for (std::size_t i = 0; i < 3000; ++i) {
-        const int fraction = type == DType::float16 ? 10 : 7, bias = type == DType::float16 ? 15 : 127;
-        const auto exponent = static_cast<int>(random.bits() % spread) + bias - spread / 2;
-        const auto bits =
-            static_cast<std::uint16_t>((random.bits() & 0x8000) | exponent << fraction | (random.bits() & ((1 << fraction) - 1)));
-        const double value = type == DType::float16 ? double{core::Float16{bits}} : double{core::BFloat16{bits}};
-        data.push_back(bits);
-        sum.add(value);
-        squares.add(value, value);
-        least = std::min(least, value);
-        greatest = std::max(greatest, value);
+  struct Range {
+    DType type;
+    int lowest, highest;
+  };
+  for (const auto& [type, lowest, highest] :
+       {Range{DType::float16, -2, 2}, Range{DType::float16, -15, 15}, Range{DType::bfloat16, -2, 2}, Range{DType::bfloat16, -16, 15},
+        Range{DType::bfloat16, -127, -40}, Range{DType::bfloat16, 40, 127}, Range{DType::bfloat16, -127, 127}}) {
+    for (const Signs signs : {Signs::any, Signs::positive, Signs::negative}) {
+      const std::string what = std::to_string(static_cast<int>(type)) + ", from " + std::to_string(lowest) + ", signs " +
+                               std::to_string(static_cast<int>(signs));
+      Halves data = halves(type, signs, lowest, highest, random);
+      expect_exact(data, true, what);
+      // An infinity here, a NaN there.
+      const std::uint16_t infinity = type == DType::float16 ? 0x7c00 : 0x7f80;
+      data.bits[random.bits() % data.bits.size()] = infinity;
+      expect_exact(data, false, what + ", an infinity");
+      data.bits[random.bits() % data.bits.size()] = infinity + 1;
+      expect_exact(data, false, what + ", a NaN");
+    }
+  }
+}
+
+// More than two doubles hold of many blocks: each is exact for itself.
+TEST_P(ProductsCpu, BlocksFarApart) {
+  for (const DType type : {DType::bfloat16, DType::float32}) {
+    hard::Random random(11);
+    Halves data{DType::bfloat16, {}};
+    for (int block = 0; block < 24; ++block) {
+      const auto exponent = static_cast<std::uint64_t>(127 + (block % 3 - 1) * 60);
+      for (std::size_t i = 0; i < 16384; ++i) {
+        data.bits.push_back(static_cast<std::uint16_t>((random.bits() & 0x8000) | exponent << 7 | (random.bits() & 0x7f)));
       }
     }
-    const core::DefaultFloatEnvironment environment;
-    statistics::CollectOptions options;
-    options.fields = {.extrema = true, .sum = true, .squares = true};
-    options.threads = 1;
-    const Statistics found = statistics::collect_cpu(Array(data.data(), data.size(), type), options);
-    EXPECT_EQ(found.sum(), sum);
-    EXPECT_EQ(found.squares(), squares);
-    EXPECT_EQ(found.min().value, (Value{least, type}));
-    EXPECT_EQ(found.max().value, (Value{greatest, type}));
-    options.fields = {.extrema = false, .sum = false, .squares = true};
-    EXPECT_EQ(statistics::collect_cpu(Array(data.data(), data.size(), type), options).squares(), squares);
+    if (type == DType::bfloat16) {
+      expect_exact(data, true, "bfloat16");
+    } else {
+      std::vector<float> floats(data.bits.size());
+      for (std::size_t i = 0; i < floats.size(); ++i) floats[i] = static_cast<float>(data.at(i));
+      expect_exact(floats, floats, 0, "float32");
+    }
   }
 }
 

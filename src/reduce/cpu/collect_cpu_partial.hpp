@@ -58,6 +58,12 @@ class Partial {
       if (fields_.sum) contents.sum.merge(sums.sum);
       contents.squares.merge(sums.squares);
     };
+    if (halves_.elements != 0) {
+      halves_.flush_watched();
+      fused_.elements += halves_.elements;
+      fused_.sum.merge(halves_.sum);
+      add_sum(fused_.squares, halves_.squares);
+    }
     add(fused_);
     add(enclosed_);
     if (fields_.nonzeros) contents.nonzeros += extremes_.count - extremes_.zeros;
@@ -74,7 +80,8 @@ class Partial {
   void add_exactly(const std::byte* elements, std::uint64_t first, std::uint64_t count) {
     if (is_integer(type_))
       return fields_.squares && fuses_integers(type_) ? add_integers(elements, first, count) : add_apart(elements, first, count);
-    type_ == DType::float64 ? add_as<double>(elements, first, count) : add_as<float>(elements, first, count);
+    if (type_ == DType::float64) return add_as<double>(elements, first, count);
+    type_ == DType::float32 ? add_as<float>(elements, first, count) : add_halves(elements, first, count);
   }
 
   static const std::byte* at(View data, std::uint64_t index) {
@@ -103,19 +110,46 @@ class Partial {
     const std::size_t size = size_of(type_);
     const bool aligned = size < sizeof(T) || reinterpret_cast<std::uintptr_t>(elements) % alignof(T) == 0;
     const bool fused = (fields_.sum || size < sizeof(T)) && fields_.squares && !fields_.nonzeros && aligned;
-    const std::uint64_t distance = fused ? count / (kPlaces * kPart) * kPart : 0;
-    for (std::uint64_t i = 0, part = kPart; i < distance; i += part, part = kPart) {
+    const std::uint64_t distance = fused ? count / (kPlaces * kPart) * kPart : 0, taken = kPlaces * distance;
+    add_in_places<T>(elements, first, distance, distance);
+    add_apart(elements + taken * size, first + taken, count - taken);
+  }
+
+  // Of `count` elements in each of kPlaces places, one every `distance` elements, a multiple of a block's part.
+  template <class T>
+  void add_in_places(const std::byte* elements, std::uint64_t first, std::uint64_t distance, std::uint64_t count) {
+    constexpr std::size_t kPart = fused_part(sizeof(T));
+    const std::size_t size = size_of(type_);
+    for (std::uint64_t i = 0, part = kPart; i < count; i += part, part = kPart) {
       T least, greatest;
       const bool done = add_fused(elements + i * size, distance, least, greatest);
       if (done && (!fields_.extrema || note_extremes(key(least), key(greatest), first + i, kPlaces * kPart))) continue;
-      if (!done) part = std::min<std::uint64_t>(kPart * (1 + fused_.skip()), distance - i);
+      if (!done) part = std::min<std::uint64_t>(kPart * (1 + fused_.skip()), count - i);
       for (std::uint64_t place = i; place < kPlaces * distance; place += distance) {
         const std::byte* const at = elements + place * size;
         done ? add_extremes(at, part, type_, first + place, false, extremes_) : add_apart(at, first + place, part);
       }
     }
-    const std::uint64_t taken = kPlaces * distance;
-    add_apart(elements + taken * size, first + taken, count - taken);
+  }
+
+  // As plain sums where those are exact, else as floats.
+  void add_halves(const std::byte* elements, std::uint64_t first, std::uint64_t count) {
+    constexpr std::size_t kPart = FusedHalves::kPart, kSize = 2;
+    const bool fused = fields_.squares && !fields_.nonzeros;
+    const std::uint64_t distance = fused ? count / (kPlaces * kPart) * kPart : 0, taken = kPlaces * distance;
+    for (std::uint64_t i = 0, part = kPart; i < distance; i += part, part = kPart) {
+      const std::byte* const from = elements + i * kSize;
+      const auto key = [](std::uint16_t bits) { return key_of(static_cast<std::int16_t>(bits)); };
+      if (!add_fused_halves(from, distance, type_, halves_)) {
+        part = std::min<std::uint64_t>(kPart * (1 + halves_.skip()), distance - i);
+        add_in_places<float>(from, first + i, distance, part);
+      } else if (fields_.extrema && !note_extremes(key(halves_.least), key(halves_.greatest), first + i, kPlaces * kPart)) {
+        for (std::uint64_t place = 0; place < taken; place += distance) {
+          add_extremes(from + place * kSize, kPart, type_, first + i + place, false, extremes_);
+        }
+      }
+    }
+    add_as<float>(elements + taken * kSize, first + taken, count - taken);
   }
 
   bool add_fused(const std::byte* from, std::size_t distance, double& least, double& greatest) {
@@ -124,7 +158,7 @@ class Partial {
   // 16-bit floats are in the same order as floats.
   bool add_fused(const std::byte* from, std::size_t distance, float& least, float& greatest) {
     return type_ == DType::float32 ? add_fused_block(reinterpret_cast<const float*>(from), distance, fused_, least, greatest)
-                                   : add_fused_halves(from, distance, type_, fused_, least, greatest);
+                                   : add_fused_block(from, distance, type_, fused_, least, greatest);
   }
 
   // In one loop.
@@ -203,6 +237,7 @@ class Partial {
   std::variant<None, reduction::IntegerSum, reduction::PartialSum<float>, reduction::PartialSum<double>> sum_;
   PartialProducts squares_;
   FusedSums fused_;
+  FusedHalves halves_;
   bool may_round_;
   EnclosedSums enclosed_;
   Extremes extremes_;

@@ -10,28 +10,33 @@ namespace samesum::reduction {
 
 // First each total's sum in one double, which as a rule is exact as well; else one lane after the other.
 void WatchedSums::flush(std::initializer_list<Accumulator*> totals) noexcept {
-  if (blocks == 0) return;
-  blocks = 0;
+  if (!any) return;
+  any = false;
   const int parts = static_cast<int>(totals.size());
   Accumulator* const* const total = totals.begin();
   const core::DefaultFloatEnvironment environment;
   const core::RoundingWatch watch;
+  std::array<double, kKept> all;
   for (int part = 0; part < parts; ++part) {
     std::array<double, kMaxLanes> sums{};
-    for (int i = 0; i < kSums / parts; ++i) {
-      for (int lane = 0; lane < kMaxLanes; ++lane) sums[lane] += lanes[part * kSums / parts + i][lane];
+    for (int i = part * kKept / parts; i < (part + 1) * kKept / parts; ++i) {
+      for (int lane = 0; lane < kMaxLanes; ++lane) sums[lane] += upper[i][lane] + lower[i][lane];
     }
     for (int half = kMaxLanes / 2; half != 0; half /= 2) {
       for (int lane = 0; lane < half; ++lane) sums[lane] += sums[lane + half];
     }
-    tried[0][part] = sums[0];
+    all[part] = sums[0];
   }
   const bool rounded = watch.rounded();
-  for (int i = 0; rounded && i < kSums; ++i) {
-    for (const double lane : lanes[i]) total[i * parts / kSums]->add_finite(lane);
+  for (int i = 0; rounded && i < kKept; ++i) {
+    for (const Lanes* const lanes : {&upper, &lower}) {
+      for (const double lane : (*lanes)[i]) {
+        if (lane != 0) total[i * parts / kKept]->add_finite(lane);
+      }
+    }
   }
-  for (int part = 0; !rounded && part < parts; ++part) total[part]->add_finite(tried[0][part]);
-  lanes = {};
+  for (int part = 0; !rounded && part < parts; ++part) total[part]->add_finite(all[part]);
+  upper = lower = {};
 }
 
 template <class T>

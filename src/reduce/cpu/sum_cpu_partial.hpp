@@ -27,12 +27,12 @@ inline constexpr std::size_t kPlaces = 2;
 /// element for: of float32 as they are; of float64 in two parts, the upper 26 bits and the other 27, so that sums have bits to grow by;
 /// of 16-bit floats also their products, or the elements and their squares at once.
 struct WatchedSums {
-  static constexpr int kSums = 8;  ///< vectors; of two kinds half of them for each
-  using Lanes = std::array<std::array<double, kMaxLanes>, kSums>;
+  static constexpr int kSums = 8;          ///< vectors of a block's sums; of two kinds half of them for each
+  static constexpr int kKept = kSums / 2;  ///< of which two make one
+  using Lanes = std::array<std::array<double, kMaxLanes>, kKept>;
 
-  alignas(64) Lanes lanes{};
-  alignas(64) Lanes tried;  ///< what becomes of `lanes` with a block that is being tried
-  int blocks = 0;           ///< in `lanes`
+  alignas(64) Lanes upper{}, lower{};  ///< sums of blocks are added up as two doubles each, exactly
+  bool any = false;                    ///< has been added to these
 
   /// Adds them to `totals`, which the vectors belong to in equal parts.
   void flush(std::initializer_list<Accumulator*> totals) noexcept;

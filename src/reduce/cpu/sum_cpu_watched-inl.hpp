@@ -23,12 +23,11 @@ namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Half of a first-level cache, so that a block may be looked at again.
-constexpr std::size_t kWatchedBytes = 16384;
-// Sums of float64 grow by a bit with every other block; those of float32 have more room.
-constexpr int kWatchedBlocks = 8;
+// Of a block of elements that are read as they are: so long that what a block costs once is a few percent, so short that it may be looked
+// at again in the nearest caches.
+constexpr std::size_t kWatchedBytes = 32768;
 
-// Adds a unit: each vector of doubles to sums of its own, as one addition has to wait for another.
+// Adds a unit: each vector of doubles to sums of its running, as one addition has to wait for another.
 HWY_INLINE void add_unit(const std::byte* unit, float, hn::Vec<Doubles>* sums) {
   static_assert(WatchedSums::kSums * kLanes == kUnit<float>);
   unrolled<WatchedSums::kSums>([&](auto i) HWY_ATTR {
@@ -69,45 +68,66 @@ HWY_INLINE void add_unit(const std::byte* unit, Half type, hn::Vec<Doubles>* sum
   });
 }
 
-// Adds a block by add(sums), if the processor does not round on the way and all is finite.
-template <class Add>
-HWY_INLINE bool add_without_rounding(WatchedSums& watched, const Add& add) {
+// Adds the sums of a block to `watched`, exactly: both additions' errors by Knuth, The Art of Computer Programming, volume 2, section
+// 4.2.2, theorem B. Or nothing, where that needs more bits than two doubles have.
+HWY_INLINE bool keep(const hn::Vec<Doubles>* sums, WatchedSums& watched) {
   const Doubles d;
-  hn::Vec<Doubles> sums[WatchedSums::kSums];
-  const core::RoundingWatch watch;
-  unrolled<WatchedSums::kSums>([&](auto i) HWY_ATTR { sums[i] = hn::Load(d, watched.lanes[i].data()); });
-  add(sums);
-  auto zero_if_finite = hn::Zero(d);
-  unrolled<WatchedSums::kSums>([&](auto i) HWY_ATTR {
-    zero_if_finite = hn::MulAdd(sums[i], hn::Zero(d), zero_if_finite);
-    hn::Store(sums[i], d, watched.tried[i].data());
+  hn::Vec<Doubles> upper[WatchedSums::kKept], lower[WatchedSums::kKept];
+  auto exact = hn::Eq(hn::Zero(d), hn::Zero(d));
+  unrolled<WatchedSums::kKept>([&](auto i) HWY_ATTR {
+    const auto a = hn::Load(d, watched.upper[i].data()), b = hn::Load(d, watched.lower[i].data());
+    upper[i] = hn::Add(a, sums[i]);
+    const auto added = hn::Sub(upper[i], a), error = hn::Add(hn::Sub(a, hn::Sub(upper[i], added)), hn::Sub(sums[i], added));
+    lower[i] = hn::Add(b, error);
+    const auto kept = hn::Sub(lower[i], b);
+    exact = hn::And(exact, hn::And(hn::Eq(hn::Sub(lower[i], kept), b), hn::Eq(kept, error)));
   });
-  if (watch.rounded() || !hn::AllTrue(d, hn::Eq(zero_if_finite, hn::Zero(d)))) return false;
-  unrolled<WatchedSums::kSums>([&](auto i) HWY_ATTR { hn::Store(sums[i], d, watched.lanes[i].data()); });
-  ++watched.blocks;
+  if (!hn::AllTrue(d, exact)) return false;
+  unrolled<WatchedSums::kKept>([&](auto i) HWY_ATTR {
+    hn::Store(upper[i], d, watched.upper[i].data());
+    hn::Store(lower[i], d, watched.lower[i].data());
+  });
+  watched.any = true;
   return true;
 }
 
-// The same, unless blocks like this one were tried in vain.
+// Adds a block by add(sums), if the processor does not round on the way and all is finite, unless blocks like this one were tried in vain.
 template <class Partial, class Add>
 HWY_INLINE bool add_watched(Partial& partial, const Add& add) {
   if (!partial.watching.due() || !core::RoundingWatch::works()) return false;
-  const bool done = partial.watching.note(add_without_rounding(partial.watched, add));
-  // Once one has failed, smaller sums leave more room.
-  if (!done || partial.watched.blocks == kWatchedBlocks) partial.flush_watched();
-  return done;
+  const Doubles d;
+  hn::Vec<Doubles> sums[WatchedSums::kSums], kept[WatchedSums::kKept];
+  const core::RoundingWatch watch;
+  for (auto& sum : sums) sum = hn::Zero(d);
+  add(sums);
+  auto zero_if_finite = hn::Zero(d);
+  unrolled<WatchedSums::kKept>([&](auto i) HWY_ATTR {
+    kept[i] = hn::Add(sums[2 * i], sums[2 * i + 1]);
+    compute_now(kept[i]);
+    zero_if_finite = hn::MulAdd(kept[i], hn::Zero(d), zero_if_finite);
+  });
+  compute_now(zero_if_finite);
+  if (!partial.watching.note(!watch.rounded() && hn::AllTrue(d, hn::Eq(zero_if_finite, hn::Zero(d))))) return false;
+  if (!keep(kept, partial.watched)) {
+    partial.flush_watched();
+    keep(kept, partial.watched);
+  }
+  return true;
 }
 
 template <class T, std::size_t count, class Partial>
 bool add_block_watched(const Block<count>& block, Partial& partial) {
   return add_watched(partial, [&](hn::Vec<Doubles>* sums) SAMESUM_INLINE_LAMBDA {
+    hn::Vec<Doubles> running[WatchedSums::kSums];
+    for (auto& sum : running) sum = hn::Zero(Doubles());
     for (std::size_t offset = 0; offset != block.piece_bytes; offset += kUnitBytes) {
       unrolled<count>([&](auto piece) HWY_ATTR {
         const std::byte* const unit = block.pieces[piece] + offset;
         prefetch(unit);
-        add_unit(unit, T{}, sums);
+        add_unit(unit, T{}, running);
       });
     }
+    unrolled<WatchedSums::kSums>([&](auto i) SAMESUM_INLINE_LAMBDA { sums[i] = running[i]; });
   });
 }
 

@@ -17,11 +17,14 @@
 #include "reduce/cpu/halves.hpp"
 #include "reduce/cpu/products/product_window-inl.hpp"
 #include "reduce/cpu/products/products.hpp"
+#include "reduce/cpu/sum_cpu_watched-inl.hpp"
 
 #include <hwy/highway.h>
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <limits>
 #include <type_traits>
 
 HWY_BEFORE_NAMESPACE();
@@ -32,7 +35,7 @@ namespace HWY_NAMESPACE {
 
 bool add_floats(const float*, std::size_t, FusedSums&, float&, float&) { return false; }
 bool add_doubles(const double*, std::size_t, FusedSums&, double&, double&) { return false; }
-bool add_halves(const std::byte*, std::size_t, DType, FusedSums&, float&, float&) { return false; }
+bool add_halves(const std::byte*, std::size_t, DType, FusedHalves&) { return false; }
 
 #else
 
@@ -152,52 +155,6 @@ bool add_in_windows(const T* from, std::size_t distance, Windows& windows, T& le
   return keep_if_exact(watch, squares, sum, low, high, windows, least, greatest);
 }
 
-// 16-bit floats have few bits: plain sums of a block often are exact, and go to the windows' sums then.
-template <class Half>
-bool add_plainly(const std::byte* from, std::size_t distance, Windows& windows, float& least, float& greatest) {
-  constexpr std::size_t kElements = hn::MaxLanes(loops::Floats());
-  V squares[kPlaces], sum[kPlaces];
-  loops::unrolled<kPlaces>([&](auto place) SAMESUM_INLINE_LAMBDA { squares[place] = sum[place] = hn::Zero(D()); });
-  auto low = loops::load_as_floats(Half{}, from), high = low;
-  const core::RoundingWatch watch;
-  for (std::size_t i = 0; i < fused_part(sizeof(float)); i += 2 * kElements) {
-    loops::unrolled<kPlaces>([&](auto place) SAMESUM_INLINE_LAMBDA {
-      const std::byte* const at = from + (place * distance + i) * sizeof(Half);
-      loops::prefetch<loops::kVectorBytes>(at);
-      loops::unrolled<2>([&](auto n) SAMESUM_INLINE_LAMBDA {
-        const auto floats = loops::load_as_floats(Half{}, at + n * kElements * sizeof(Half));
-        low = extreme<kLeast>(low, floats);
-        high = extreme<kGreatest>(high, floats);
-        for (const V x :
-             {hn::PromoteTo(D(), hn::LowerHalf(floats)), hn::PromoteTo(D(), hn::UpperHalf(hn::Half<loops::Floats>(), floats))}) {
-          sum[place] = hn::Add(sum[place], x);
-          squares[place] = hn::MulAdd(x, x, squares[place]);
-        }
-      });
-    });
-  }
-  constexpr int kSquares = kSquareSlices<float, false>, kSum = kSumSlices<float, false>;
-  Sums<kSquares> all_squares(windows.squares);
-  Sums<kSum> all(windows.sum);
-  loops::unrolled<kPlaces>([&](auto place) SAMESUM_INLINE_LAMBDA {
-    all_squares.template add<0, kSquares - 1, place % kChains>(squares[place]);
-    all.template add<0, kSum - 1, place % kChains>(sum[place]);
-  });
-  return keep_if_exact(watch, all_squares, all, low, high, windows, least, greatest);
-}
-
-bool add_halves(const std::byte* from, std::size_t distance, DType type, FusedSums& sums, float& least, float& greatest) {
-  Windows& windows = sums.narrow;
-  if (!core::RoundingWatch::works() || windows.squares.slices == 0 || !sums.plain.now()) return false;
-  if (!sums.plain.done(type == DType::float16 ? add_plainly<core::Float16>(from, distance, windows, least, greatest)
-                                              : add_plainly<core::BFloat16>(from, distance, windows, least, greatest))) {
-    return false;
-  }
-  sums.elements += kPlaces * fused_part(sizeof(float));
-  if (++windows.squares.blocks == ProductWindow::kMaxBlocks) sums.flush(windows);
-  return true;
-}
-
 template <bool kWide, class T>
 bool add_block_in(Windows& windows, const T* from, std::size_t distance, FusedSums& sums, T& least, T& greatest) {
   return core::RoundingWatch::works() &&
@@ -276,8 +233,6 @@ bool add_in_windows(const T* from, std::size_t distance, Windows& windows, T& le
   return true;
 }
 
-bool add_halves(const std::byte*, std::size_t, DType, FusedSums&, float&, float&) { return false; }
-
 template <bool kWide, class T>
 bool add_block_in(Windows& windows, const T* from, std::size_t distance, FusedSums& sums, T& least, T& greatest) {
   // Without a fused multiply-add, what rounding loses of a square of doubles would take 17 operations. For wide sums of floats there are
@@ -314,6 +269,70 @@ bool add_doubles(const double* from, std::size_t distance, FusedSums& sums, doub
   return add_block(from, distance, sums, least, greatest);
 }
 
+// What the running sums of squares have room for grows less if their upper bits go to other sums now and then.
+constexpr std::size_t kHalvesRun = 256 / kPlaces;
+
+template <class Half>
+bool add_halves_as(const std::byte* from, std::size_t distance, FusedHalves& sums) {
+  using loops::Floats;
+  constexpr std::size_t kElements = loops::kVectorBytes / sizeof(Half);
+  const hn::ScalableTag<std::uint16_t> d16;
+  const hn::ScalableTag<std::int16_t> signed16;
+  const V upper_bits = hn::BitCast(D(), hn::Set(hn::Repartition<std::uint64_t, D>(), ~std::uint64_t{0} << 33));
+  // Magnitudes with a sign bit: as unsigned numbers negative ones are the greatest, as signed ones the least, and those that are further
+  // from zero are greater.
+  auto least_bits = hn::Set(d16, 0xffff), most_bits = hn::Zero(d16);
+  auto most = hn::Set(signed16, std::numeric_limits<std::int16_t>::min());
+  const bool done = loops::add_watched(sums, [&](V* all) SAMESUM_INLINE_LAMBDA {
+    V upper[] = {hn::Zero(D()), hn::Zero(D()), hn::Zero(D()), hn::Zero(D())};
+    V squares[] = {hn::Zero(D()), hn::Zero(D()), hn::Zero(D()), hn::Zero(D())};
+    for (std::size_t run = 0; run < FusedHalves::kPart; run += kHalvesRun) {
+      for (std::size_t i = run; i < run + kHalvesRun; i += kElements) {
+        loops::unrolled<kPlaces>([&](auto place) SAMESUM_INLINE_LAMBDA {
+          const std::byte* const at = from + (place * distance + i) * sizeof(Half);
+          loops::prefetch<loops::kVectorBytes>(at);
+          const auto bits = loops::load(d16, at);
+          least_bits = hn::Min(least_bits, bits);
+          most_bits = hn::Max(most_bits, bits);
+          most = hn::Max(most, hn::BitCast(signed16, bits));
+          loops::unrolled<2>([&](auto n) SAMESUM_INLINE_LAMBDA {
+            const auto floats = loops::load_as_floats(Half{}, at + n * loops::kVectorBytes / 2);
+            const V x[] = {hn::PromoteTo(D(), hn::LowerHalf(floats)), hn::PromoteTo(D(), hn::UpperHalf(hn::Half<Floats>(), floats))};
+            loops::unrolled<2>([&](auto half) SAMESUM_INLINE_LAMBDA {
+              V& sum = all[2 * n + half];
+              V& square = squares[2 * n + half];
+              sum = loops::plus(sum, x[half]);
+              square = hn::MulAdd(x[half], x[half], square);
+              loops::compute_now(sum);
+              loops::compute_now(square);
+            });
+          });
+        });
+      }
+      loops::unrolled<4>([&](auto n) SAMESUM_INLINE_LAMBDA {
+        const V to_upper = hn::And(squares[n], upper_bits);
+        squares[n] = hn::Sub(squares[n], to_upper);
+        upper[n] = hn::Add(upper[n], to_upper);
+      });
+    }
+    all[4] = hn::Add(upper[0], upper[1]);
+    all[5] = hn::Add(upper[2], upper[3]);
+    all[6] = hn::Add(squares[0], squares[1]);
+    all[7] = hn::Add(squares[2], squares[3]);
+  });
+  if (!done) return false;
+  const std::uint16_t fewest = hn::GetLane(hn::MinOfLanes(d16, least_bits)), highest = hn::GetLane(hn::MaxOfLanes(d16, most_bits));
+  const std::int16_t greatest = hn::GetLane(hn::MaxOfLanes(signed16, most));
+  constexpr std::uint16_t kSign = 0x8000;
+  sums.least = highest < kSign ? fewest : highest;
+  sums.greatest = greatest < 0 ? fewest : static_cast<std::uint16_t>(greatest);
+  return ((sums.least | sums.greatest) & ~kSign) != 0;
+}
+
+bool add_halves(const std::byte* from, std::size_t distance, DType type, FusedHalves& sums) {
+  return type == DType::float16 ? add_halves_as<core::Float16>(from, distance, sums) : add_halves_as<core::BFloat16>(from, distance, sums);
+}
+
 #endif  // HWY_SCALAR
 
 }  // namespace HWY_NAMESPACE
@@ -333,8 +352,12 @@ bool add_fused_block(const float* from, std::size_t distance, FusedSums& sums, f
 bool add_fused_block(const double* from, std::size_t distance, FusedSums& sums, double& least, double& greatest) {
   return SIMD_CALL(add_doubles)(from, distance, sums, least, greatest);
 }
-bool add_fused_halves(const std::byte* from, std::size_t distance, DType type, FusedSums& sums, float& least, float& greatest) {
-  if (SIMD_CALL(add_halves)(from, distance, type, sums, least, greatest)) return true;
+bool add_fused_halves(const std::byte* from, std::size_t distance, DType type, FusedHalves& sums) {
+  if (!SIMD_CALL(add_halves)(from, distance, type, sums)) return false;
+  sums.elements += kPlaces * FusedHalves::kPart;
+  return true;
+}
+bool add_fused_block(const std::byte* from, std::size_t distance, DType type, FusedSums& sums, float& least, float& greatest) {
   constexpr std::size_t kPart = fused_part(sizeof(float));
   alignas(64) float block[kPlaces * kPart];
   for (std::size_t place = 0; place < kPlaces; ++place) {

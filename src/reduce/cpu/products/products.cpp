@@ -155,15 +155,6 @@ void add_halves(const std::byte* a, const std::byte* b, std::uint64_t count, DTy
   }
 }
 
-// Adds finite numbers that were summed elsewhere.
-void add_sum(ProductAccumulator& total, const Accumulator& sum) noexcept {
-  constexpr int kPosition = ProductAccumulator::kUnit - 1074;
-  const auto digits = sum.canonical_digits();
-  for (int i = 0; i < Accumulator::kDigits; ++i) {
-    if (digits[i] != 0) total.add_scaled(digits[i], kPosition + 32 * i);
-  }
-}
-
 // Products of integers, whose parts are added up.
 template <class Element>
 void add_integers(const std::byte* a, const std::byte* b, std::uint64_t count, PartialProducts& partial) {
@@ -176,6 +167,14 @@ void add_integers(const std::byte* a, const std::byte* b, std::uint64_t count, P
 }
 
 }  // namespace
+
+void add_sum(ProductAccumulator& total, const Accumulator& sum) noexcept {
+  constexpr int kPosition = ProductAccumulator::kUnit - 1074;
+  const auto digits = sum.canonical_digits();
+  for (int i = 0; i < Accumulator::kDigits; ++i) {
+    if (digits[i] != 0) total.add_scaled(digits[i], kPosition + 32 * i);
+  }
+}
 
 template <class T>
 void PartialProducts::note_any(const T* a, const T* b, std::size_t count) {

@@ -95,6 +95,9 @@ void add_products_simd(const double* a, const double* b, std::size_t count, Part
 inline constexpr std::size_t kHalfProducts = 4 * kProductBlock;
 bool add_half_products(const std::byte* a, const std::byte* b, DType type, PartialProducts& partial);
 
+/// Adds finite numbers that were summed elsewhere.
+void add_sum(ProductAccumulator& total, const Accumulator& sum) noexcept;
+
 /// A sum of products of integers: low + high · 2^64.
 struct IntegerProducts {
   Int128 low = 0, high = 0;
@@ -112,8 +115,7 @@ struct FusedSums {
     ProductWindow sum;  ///< its anchors and sums alone
   };
 
-  Windows narrow, wide;        ///< the second has a sum more for both, and takes what the first does not hold
-  ProductWindow::Tries plain;  ///< of 16-bit floats: plain sums of blocks, which then go to the first
+  Windows narrow, wide;  ///< the second has a sum more for both, and takes what the first does not hold
   std::uint64_t elements = 0;
   Accumulator sum;
   ProductAccumulator squares;
@@ -142,7 +144,31 @@ constexpr std::size_t fused_part(std::size_t bytes) { return (bytes == 4 ? kProd
 bool add_fused_block(const float* from, std::size_t distance, FusedSums& sums, float& least, float& greatest);
 bool add_fused_block(const double* from, std::size_t distance, FusedSums& sums, double& least, double& greatest);
 /// The same of float16 or bfloat16, as many as a block has floats, at any alignment.
-bool add_fused_halves(const std::byte* from, std::size_t distance, DType type, FusedSums& sums, float& least, float& greatest);
+bool add_fused_block(const std::byte* from, std::size_t distance, DType type, FusedSums& sums, float& least, float& greatest);
+
+/// The same sums of 16-bit floats as plain ones, which as a rule are exact.
+struct FusedHalves {
+  static constexpr std::size_t kPart = 8192 / kPlaces;  ///< in each place
+
+  reduction::WatchedSums watched;  ///< half of them of the elements, the others of their squares
+  reduction::Attempts watching;
+  std::uint64_t elements = 0;
+  Accumulator sum, squares;
+  std::uint16_t least = 0, greatest = 0;  ///< of the last block
+
+  void flush_watched() noexcept { watched.flush({&sum, &squares}); }
+  /// How many blocks to come would not be tried: they need not be offered.
+  int skip() noexcept {
+    constexpr int kBlocks = kPlaces * kPart / reduction::kBlock;
+    const int left_out = watching.left_out;
+    watching.pass(left_out);
+    return left_out / kBlocks;
+  }
+};
+
+/// Adds kPart elements from each of kPlaces places, one every `distance` elements, at any byte alignment, if that is exact and some of them
+/// are not zero.
+bool add_fused_halves(const std::byte* from, std::size_t distance, DType type, FusedHalves& sums);
 
 /// The sum, the sum of squares and the extremes of a block of integers, in one loop.
 struct FusedIntegers {
