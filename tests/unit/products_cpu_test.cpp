@@ -169,8 +169,7 @@ struct Halves {
 
 enum class Signs { any, positive, negative };
 
-// Exponents from `lowest` to `highest`, in runs of narrower ones, which plain sums are exact for or not. Every tenth run begins with a
-// zero.
+// Exponents from `lowest` to `highest`, in runs of narrower ones, which plain sums are exact for or not.
 Halves halves(DType type, Signs signs, int lowest, int highest, hard::Random& random) {
   const int fraction = type == DType::float16 ? 10 : 7, bias = type == DType::float16 ? 15 : 127;
   Halves data{type, {}};
@@ -179,11 +178,10 @@ Halves halves(DType type, Signs signs, int lowest, int highest, hard::Random& ra
     const int first = lowest + bias + static_cast<int>(random.bits() % (highest - lowest + 2 - spread));
     const std::size_t run = 1 + random.bits() % 20000;
     for (std::size_t i = 0; i < run; ++i) {
-      const auto exponent = static_cast<std::uint64_t>(std::max(first + static_cast<int>(random.bits() % spread), 0));
+      const auto exponent = static_cast<std::uint64_t>(first + static_cast<int>(random.bits() % spread));
       const bool negative = signs == Signs::any ? random.bits() % 2 != 0 : signs == Signs::negative;
       const std::uint64_t magnitude = exponent << fraction | (random.bits() & ((1 << fraction) - 1));
-      const bool zero = i == 0 && random.bits() % 10 == 0;
-      data.bits.push_back(static_cast<std::uint16_t>(std::uint64_t{negative} << 15 | (zero ? 0 : magnitude)));
+      data.bits.push_back(static_cast<std::uint16_t>(std::uint64_t{negative} << 15 | magnitude));
     }
   }
   return data;
@@ -231,13 +229,20 @@ TEST_P(ProductsCpu, Halves) {
     int lowest, highest;
   };
   for (const auto& [type, lowest, highest] :
-       {Range{DType::float16, -2, 2}, Range{DType::float16, -15, 15}, Range{DType::bfloat16, -2, 2}, Range{DType::bfloat16, -16, 15},
-        Range{DType::bfloat16, -127, -40}, Range{DType::bfloat16, 40, 127}, Range{DType::bfloat16, -127, 127}}) {
+       {Range{DType::float16, -2, 2}, Range{DType::float16, -15, 14}, Range{DType::bfloat16, -2, 2}, Range{DType::bfloat16, -16, 15},
+        Range{DType::bfloat16, -127, -40}, Range{DType::bfloat16, 40, 126}, Range{DType::bfloat16, -127, 126}}) {
     for (const Signs signs : {Signs::any, Signs::positive, Signs::negative}) {
       const std::string what = std::to_string(static_cast<int>(type)) + ", from " + std::to_string(lowest) + ", signs " +
                                std::to_string(static_cast<int>(signs));
       Halves data = halves(type, signs, lowest, highest, random);
       expect_exact(data, true, what);
+      // Extremes that occur once, and late: the least magnitude, the greatest, and a zero beyond all others.
+      const auto [low, high] = std::ranges::minmax_element(data.bits);
+      const std::uint16_t less = std::max<std::uint16_t>(*low, 1) - 1, more = *high + 1, zero = signs == Signs::positive ? 0x8000 : 0;
+      for (const std::uint16_t extreme : {less, more, zero}) {
+        data.bits[20000 + random.bits() % 40000] = extreme;
+        expect_exact(data, true, what + ", an extreme");
+      }
       // An infinity here, a NaN there.
       const std::uint16_t infinity = type == DType::float16 ? 0x7c00 : 0x7f80;
       data.bits[random.bits() % data.bits.size()] = infinity;
@@ -246,6 +251,11 @@ TEST_P(ProductsCpu, Halves) {
       expect_exact(data, false, what + ", a NaN");
     }
   }
+}
+
+TEST_P(ProductsCpu, HalvesThatAreNegativeZeros) {
+  for (const DType type : {DType::float16, DType::bfloat16})
+    expect_exact(Halves{type, std::vector<std::uint16_t>(60000, 0x8000)}, true, "");
 }
 
 // More than two doubles hold of many blocks: each is exact for itself.
