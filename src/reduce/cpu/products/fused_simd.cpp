@@ -301,7 +301,7 @@ bool add_halves_as(const std::byte* from, std::size_t distance, FusedHalves& sum
             loops::unrolled<2>([&](auto half) SAMESUM_INLINE_LAMBDA {
               V& sum = all[2 * n + half];
               V& square = squares[2 * n + half];
-              sum = loops::plus(sum, x[half]);
+              sum = hn::Add(sum, x[half]);
               square = hn::MulAdd(x[half], x[half], square);
               loops::compute_now(sum);
               loops::compute_now(square);
