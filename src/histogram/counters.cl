@@ -30,10 +30,14 @@ FN void add(const Plan* plan, LOCAL uint* counters, GLOBAL uint* counts, uint sl
 #define SPREAD(pair) ((pair) ^ ((pair) >> 6 & 31))
 #endif
 #define COUNTER_WORDS (UPPER + (HOT ? TAG_WORDS + 32 : 0))
+FN uint pair_of(const Plan* plan, uint slot) { return min_u32(slot, slot - UPPER); }  // slots below UPPER become larger by the subtraction
 FN uint word_of(const Plan* plan, uint slot) {
-  const uint pair = min_u32(slot, slot - UPPER);  // slots below UPPER become larger by the subtraction
+  const uint pair = pair_of(plan, slot);
   return SPREAD(pair);
 }
+#define ADDED(slot, number) ((slot) < UPPER ? (number) : (number) * 0x10001u)  // by samples of a slot
+#define IN_SECOND(word) ((word) >> 16)
+#define IN_FIRST(word) (((word) & 65535) - IN_SECOND(word))
 // Slots with many samples have additional words, one for each lane of a sub-group, so that lanes do not contend for one word. They lie
 // behind the counters at a hash of the slot: 32 tag words that hold the slot, one per lane to avoid bank conflicts, and 32 counters. A
 // single hot slot has the last 32 words and needs no tags. `hot` says which case it is. (Slots outside of all bins are often hot. Their numbers
@@ -62,15 +66,15 @@ FN LOCAL uint* word_at(const Plan* plan, LOCAL uint* counters, uint slot, const 
   return word;
 }
 FN uint add_narrow(const Plan* plan, LOCAL uint* counters, uint slot, uint number, const int hot) {
-  return atomic_add_local32(word_at(plan, counters, slot, hot), slot < UPPER ? number : number * 0x10001u);
+  return atomic_add_local32(word_at(plan, counters, slot, hot), ADDED(slot, number));
 }
 FN void empty(const Plan* plan, LOCAL uint* counters, GLOBAL uint* counts, uint slot, const int hot) {
   LOCAL uint* word = word_at(plan, counters, slot, hot);
   if ((*word & 0x8000u) == 0) return;  // another work-item has emptied it
   const uint old = atomic_exchange_local32(word, 0);
-  const uint pair = slot < UPPER ? slot : slot - UPPER, second = old >> 16, first = (old & 65535) - second;
-  if (first != 0) atomic_add_global32(&counts[pair], first);
-  if (second != 0) atomic_add_global32(&counts[pair + UPPER], second);
+  const uint pair = pair_of(plan, slot);
+  if (IN_FIRST(old) != 0) atomic_add_global32(&counts[pair], IN_FIRST(old));
+  if (IN_SECOND(old) != 0) atomic_add_global32(&counts[pair + UPPER], IN_SECOND(old));
 }
 FN void add(const Plan* plan, LOCAL uint* counters, GLOBAL uint* counts, uint slot, uint number) {
   add_narrow(plan, counters, slot, number, 0);
@@ -323,13 +327,11 @@ FN void add_vector(const Plan* plan, LOCAL uint* counters, GLOBAL uint* counts, 
   // The words of all samples, before the first addition: tags cannot be read ahead of atomics. Of equal samples only the first one is added.
   _Pragma("unroll") for (uint k = 0; k < PER_VECTOR; ++k) words[k] = word_at(plan, counters, slots[k], hot);
   _Pragma("unroll") for (uint k = 0; k < PER_VECTOR; ++k) watch->slots[k] = slots[k];
-#define ONE(slot) ((slot) < UPPER ? 1 : 0x10001u)
-  watch->old[0] = atomic_add_local32(words[0], same ? ONE(slots[0]) * PER_VECTOR : ONE(slots[0]));
+  watch->old[0] = atomic_add_local32(words[0], ADDED(slots[0], same ? PER_VECTOR : 1));
   _Pragma("unroll") for (uint k = 1; k < PER_VECTOR; ++k) watch->old[k] = 0;
   if (!same) {
-    _Pragma("unroll") for (uint k = 1; k < PER_VECTOR; ++k) watch->old[k] = atomic_add_local32(words[k], ONE(slots[k]));
+    _Pragma("unroll") for (uint k = 1; k < PER_VECTOR; ++k) watch->old[k] = atomic_add_local32(words[k], ADDED(slots[k], 1));
   }
-#undef ONE
 #endif
   look(plan, counters, counts, &before, hot);
 #else
@@ -371,10 +373,10 @@ FN int find_hot(Plan* plan, LOCAL uint* counters, uint4 vector, int there, LOCAL
   _Pragma("unroll") for (uint k = 0; k < PER_VECTOR; ++k) add_narrow(plan, counters, slots[k], one, 0);
   barrier_local();
   for (uint word = local_id(); word < UPPER; word += GROUP_SIZE) {
-    const uint pair = SPREAD(word), both = counters[word] & 65535, second = counters[word] >> 16;
+    const uint pair = SPREAD(word), both = counters[word];
     counters[word] = 0;
     for (uint upper = 0; upper < 2; ++upper) {
-      const uint slot = pair + upper * UPPER, number = upper != 0 ? second : both - second;
+      const uint slot = pair + upper * UPPER, number = upper != 0 ? IN_SECOND(both) : IN_FIRST(both);
       if (number >= LOOKED_AT / 18) {
         for (uint lane = 0; lane < 32; ++lane) AT(counters + UPPER, tag_of(slot))[lane] = TAG_FOR(slot);
         atomic_add_local32(&found->hot, number);
@@ -423,8 +425,6 @@ FN void pass_on(const Plan* plan, LOCAL uint* counters, GLOBAL uint* counts, uin
     const uint number = counters[UPPER + TAG_WORDS + i] & 65535;
     if (number != 0) atomic_add_global32(&counts[found->alone], number);
   }
-#endif
-#if HOT
   for (uint i = local_id(); i < TAGS * 32; i += GROUP_SIZE) {
     LOCAL uint* tag = counters + UPPER + i / 32 * 64 + i % 32;
     const uint number = tag[32] & 65535;  // samples of a second slot are counted in both halves
@@ -438,7 +438,7 @@ FN void pass_on(const Plan* plan, LOCAL uint* counters, GLOBAL uint* counts, uin
     for (uint copy = 0; copy < COPIES; ++copy) number += counters[(slot << COPY_BITS) + ((local_id() + copy) & (COPIES - 1))];
 #elif COUNTERS == 1
     const uint word = counters[word_of(plan, slot)];
-    const uint number = slot < UPPER ? (word & 65535) - (word >> 16) : word >> 16;
+    const uint number = slot < UPPER ? IN_FIRST(word) : IN_SECOND(word);
 #else
     const uint number = 0;
 #endif
