@@ -13,6 +13,7 @@
 #include <bit>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <type_traits>
 #include <variant>
 
@@ -51,18 +52,19 @@ class Partial {
     std::visit([&](auto& sum) { merge(sum, contents.sum); }, sum_);
     if (fields_.squares) contents.squares.merge(squares_.finish());
     const auto add = [&](auto& sums) {
-      if (sums.elements == 0) return;
-      sums.flush();
-      sums.sum.add_counts(sums.elements, 0, 0, 0, false);
-      sums.squares.add_counts(sums.elements, 0, 0, 0, false);
-      if (fields_.sum) contents.sum.merge(sums.sum);
-      contents.squares.merge(sums.squares);
+      if (!sums || sums->elements == 0) return;
+      sums->flush();
+      sums->sum.add_counts(sums->elements, 0, 0, 0, false);
+      sums->squares.add_counts(sums->elements, 0, 0, 0, false);
+      if (fields_.sum) contents.sum.merge(sums->sum);
+      contents.squares.merge(sums->squares);
     };
-    if (halves_.elements != 0) {
-      halves_.flush_watched();
-      fused_.elements += halves_.elements;
-      fused_.sum.merge(halves_.sum);
-      add_sum(fused_.squares, halves_.squares);
+    if (halves_) {
+      FusedSums& fused = made(fused_);
+      halves_->flush_watched();
+      fused.elements += halves_->elements;
+      fused.sum.merge(halves_->sum);
+      add_sum(fused.squares, halves_->squares);
     }
     add(fused_);
     add(enclosed_);
@@ -71,7 +73,7 @@ class Partial {
   }
 
   /// How far what finish() added may be off.
-  const Slack& slack() const noexcept { return enclosed_.slack; }
+  Slack slack() const noexcept { return enclosed_ ? enclosed_->slack : Slack{}; }
 
  private:
   using None = std::monostate;
@@ -88,6 +90,12 @@ class Partial {
     return static_cast<const std::byte*>(data.data()) + index * size_of(data.type());
   }
 
+  // Sums of blocks, which short arrays have none of, and which take a while to make.
+  template <class Sums>
+  static Sums& made(std::optional<Sums>& sums) {
+    return sums ? *sums : sums.emplace();
+  }
+
   // All blocks that may be rounded; how many elements these are.
   template <class T>
   std::uint64_t add_enclosed(const std::byte* elements, std::uint64_t count) {
@@ -95,7 +103,7 @@ class Partial {
     const T* const all = reinterpret_cast<const T*>(elements);
     const std::size_t distance = count / (kPlaces * Sums::kPart) * Sums::kPart;
     for (std::size_t i = 0; i < distance; i += Sums::kPart) {
-      if (add_enclosed_block(all + i, distance, fields_.sum, enclosed_)) continue;
+      if (add_enclosed_block(all + i, distance, fields_.sum, made(enclosed_))) continue;
       for (std::size_t place = 0; place < kPlaces; ++place) {
         add_exactly(reinterpret_cast<const std::byte*>(all + place * distance + i), 0, Sums::kPart);
       }
@@ -124,7 +132,7 @@ class Partial {
       T least, greatest;
       const bool done = add_fused(elements + i * size, distance, least, greatest);
       if (done && (!fields_.extrema || note_extremes(key(least), key(greatest), first + i, kPlaces * kPart))) continue;
-      if (!done) part = std::min<std::uint64_t>(kPart * (1 + fused_.skip()), count - i);
+      if (!done) part = std::min<std::uint64_t>(kPart * (1 + fused_->skip()), count - i);
       for (std::uint64_t place = i; place < kPlaces * distance; place += distance) {
         const std::byte* const at = elements + place * size;
         done ? add_extremes(at, part, type_, first + place, false, extremes_) : add_apart(at, first + place, part);
@@ -140,10 +148,11 @@ class Partial {
     for (std::uint64_t i = 0, part = kPart; i < distance; i += part, part = kPart) {
       const std::byte* const from = elements + i * kSize;
       const auto key = [](std::uint16_t bits) { return key_of(static_cast<std::int16_t>(bits)); };
-      if (!add_fused_halves(from, distance, type_, halves_)) {
-        part = std::min<std::uint64_t>(kPart * (1 + halves_.skip()), distance - i);
+      FusedHalves& halves = made(halves_);
+      if (!add_fused_halves(from, distance, type_, halves)) {
+        part = std::min<std::uint64_t>(kPart * (1 + halves.skip()), distance - i);
         add_in_places<float>(from, first + i, distance, part);
-      } else if (fields_.extrema && !note_extremes(key(halves_.least), key(halves_.greatest), first + i, kPlaces * kPart)) {
+      } else if (fields_.extrema && !note_extremes(key(halves.least), key(halves.greatest), first + i, kPlaces * kPart)) {
         for (std::uint64_t place = 0; place < taken; place += distance) {
           add_extremes(from + place * kSize, kPart, type_, first + i + place, false, extremes_);
         }
@@ -153,12 +162,12 @@ class Partial {
   }
 
   bool add_fused(const std::byte* from, std::size_t distance, double& least, double& greatest) {
-    return add_fused_block(reinterpret_cast<const double*>(from), distance, fused_, least, greatest);
+    return add_fused_block(reinterpret_cast<const double*>(from), distance, made(fused_), least, greatest);
   }
   // 16-bit floats are in the same order as floats.
   bool add_fused(const std::byte* from, std::size_t distance, float& least, float& greatest) {
-    return type_ == DType::float32 ? add_fused_block(reinterpret_cast<const float*>(from), distance, fused_, least, greatest)
-                                   : add_fused_block(from, distance, type_, fused_, least, greatest);
+    return type_ == DType::float32 ? add_fused_block(reinterpret_cast<const float*>(from), distance, made(fused_), least, greatest)
+                                   : add_fused_block(from, distance, type_, made(fused_), least, greatest);
   }
 
   // In one loop.
@@ -236,10 +245,10 @@ class Partial {
   Fields fields_;
   std::variant<None, reduction::IntegerSum, reduction::PartialSum<float>, reduction::PartialSum<double>> sum_;
   PartialProducts squares_;
-  FusedSums fused_;
-  FusedHalves halves_;
+  std::optional<FusedSums> fused_;
+  std::optional<FusedHalves> halves_;
   bool may_round_;
-  EnclosedSums enclosed_;
+  std::optional<EnclosedSums> enclosed_;
   Extremes extremes_;
 };
 
