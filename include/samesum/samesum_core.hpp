@@ -177,6 +177,21 @@ inline constexpr int kUnit = 1074;
 /// Additions between two normalizations: each changes a digit by less than 2^32; a normalized digit is under 2^32, the last under 2^31.
 inline constexpr std::uint32_t kMaxPending = 1u << 29;
 
+/// Adds the digits of another sum. `pending`, `more`: additions to either since it was normalized; a normalized sum counts as one. The two
+/// may be the same.
+template <std::size_t kDigits>
+void merge_digits(std::array<std::int64_t, kDigits>& digits, std::uint32_t& pending, const std::array<std::int64_t, kDigits>& others,
+                  const std::uint32_t& more) noexcept {
+  const auto normalize = [&] {
+    dialect::exact_normalize(digits.data(), 0, kDigits - 1);
+    pending = 0;
+  };
+  if (pending + more + 1 > kMaxPending) normalize();
+  pending += more + 1;
+  for (std::size_t i = 0; i < kDigits; ++i) digits[i] += others[i];
+  if (pending >= kMaxPending) normalize();
+}
+
 /// Throws Error (no_answer): the number of elements does not fit 64 bits.
 [[noreturn]] void too_many_elements();
 
@@ -804,7 +819,7 @@ inline void Accumulator::add_digits(std::span<const std::int64_t, kDigits> digit
 
 inline void Accumulator::merge(const Accumulator& other) {
   count_ = exact::counted(count_, other.count_);
-  add_digits(other.canonical_digits());
+  exact::merge_digits(digits_, pending_, other.digits_, other.pending_);
   nans_ += other.nans_;
   positive_infinities_ += other.positive_infinities_;
   negative_infinities_ += other.negative_infinities_;
@@ -920,9 +935,7 @@ inline void ProductAccumulator::add_counts(std::uint64_t count, std::uint64_t na
 
 inline void ProductAccumulator::merge(const ProductAccumulator& other) {
   add_counts(other.count_, other.nans_, other.positive_infinities_, other.negative_infinities_, other.only_negative_zeros_);
-  const auto others = other.canonical_digits();
-  for (int i = 0; i < kDigits; ++i) digits_[i] += others[i];
-  count_addition();
+  exact::merge_digits(digits_, pending_, other.digits_, other.pending_);
 }
 
 inline std::array<std::int64_t, ProductAccumulator::kDigits> ProductAccumulator::canonical_digits() const noexcept {

@@ -108,7 +108,7 @@ void Accumulator::add_digits(std::span<const std::int64_t, kDigits> digits) noex
 
 void Accumulator::merge(const Accumulator& other) {
   count_ = exact::counted(count_, other.count_);
-  add_digits(other.canonical_digits());
+  exact::merge_digits(digits_, pending_, other.digits_, other.pending_);
   nans_ += other.nans_;
   positive_infinities_ += other.positive_infinities_;
   negative_infinities_ += other.negative_infinities_;

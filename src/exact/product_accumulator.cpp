@@ -117,9 +117,7 @@ void ProductAccumulator::add_counts(std::uint64_t count, std::uint64_t nans, std
 
 void ProductAccumulator::merge(const ProductAccumulator& other) {
   add_counts(other.count_, other.nans_, other.positive_infinities_, other.negative_infinities_, other.only_negative_zeros_);
-  const auto others = other.canonical_digits();
-  for (int i = 0; i < kDigits; ++i) digits_[i] += others[i];
-  count_addition();
+  exact::merge_digits(digits_, pending_, other.digits_, other.pending_);
 }
 
 std::array<std::int64_t, ProductAccumulator::kDigits> ProductAccumulator::canonical_digits() const noexcept {

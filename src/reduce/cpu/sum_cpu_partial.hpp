@@ -32,7 +32,7 @@ struct WatchedSums {
   using Lanes = std::array<std::array<double, kMaxLanes>, kKept>;
 
   alignas(64) Lanes upper{}, lower{};  ///< sums of blocks are added up as two doubles each, exactly
-  bool any = false;                    ///< has been added to these
+  bool any = false;                    ///< has been added to these; otherwise they are zeros
 
   /// Adds them to `totals`, which the vectors belong to in equal parts.
   void flush(std::initializer_list<Accumulator*> totals) noexcept;

@@ -72,6 +72,10 @@ HWY_INLINE void add_unit(const std::byte* unit, Half type, hn::Vec<Doubles>* sum
 // 4.2.2, theorem B. Or nothing, where that needs more bits than two doubles have.
 HWY_INLINE bool keep(const hn::Vec<Doubles>* sums, WatchedSums& watched) {
   const Doubles d;
+  if (!watched.any) {
+    unrolled<WatchedSums::kKept>([&](auto i) HWY_ATTR { hn::Store(sums[i], d, watched.upper[i].data()); });
+    return watched.any = true;
+  }
   hn::Vec<Doubles> upper[WatchedSums::kKept], lower[WatchedSums::kKept];
   auto exact = hn::Eq(hn::Zero(d), hn::Zero(d));
   unrolled<WatchedSums::kKept>([&](auto i) HWY_ATTR {
@@ -87,7 +91,6 @@ HWY_INLINE bool keep(const hn::Vec<Doubles>* sums, WatchedSums& watched) {
     hn::Store(upper[i], d, watched.upper[i].data());
     hn::Store(lower[i], d, watched.lower[i].data());
   });
-  watched.any = true;
   return true;
 }
 
