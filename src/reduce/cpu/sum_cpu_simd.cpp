@@ -324,7 +324,7 @@ void add_in_pieces(const std::byte* first, std::size_t distance, std::size_t cou
       if (partial.only_negative_zeros) partial.only_negative_zeros = are_negative_zeros<T>(piece, watched.piece_bytes / sizeof(T));
     }
     std::size_t part = watched.piece_bytes / sizeof(T);
-    if (!add_block_watched<T>(watched, partial)) {
+    if (!add_watched<T>(watched, partial)) {
       const bool as_before =
           partial.blocks_to_bins == 0 && partial.window.slices != 0 && !partial.expects_specials && !partial.only_negative_zeros;
       if (!as_before || !try_unseen(watched, partial)) {
@@ -394,7 +394,7 @@ bool add_halves([[maybe_unused]] const std::array<const std::byte*, 4>& places, 
   return false;
 #else
   if (partial.only_negative_zeros) return false;
-  return add_block_watched<Half>(Block<4>{places, count * sizeof(Half)}, partial);
+  return add_watched<Half>(Block<4>{places, count * sizeof(Half)}, partial);
 #endif
 }
 bool add_float16(const std::array<const std::byte*, 4>& places, std::size_t count, PartialSum<float>& partial) {

@@ -94,15 +94,17 @@ HWY_INLINE bool keep(const hn::Vec<Doubles>* sums, WatchedSums& watched) {
   return true;
 }
 
-// Adds a block by add(sums), if the processor does not round on the way and all is finite, unless blocks like this one were tried in vain.
-template <class Partial, class Add>
-HWY_INLINE bool add_watched(Partial& partial, const Add& add) {
-  if (!partial.watching.due() || !core::RoundingWatch::works()) return false;
+// Whether a block is to be added to watched sums: unless blocks like this one were tried in vain.
+template <class Partial>
+bool may_watch(const Partial& partial) {
+  return partial.watching.due() && core::RoundingWatch::works();
+}
+
+// The end of such a block: keeps its sums, if the processor has not rounded and all of them are finite; whether that is so.
+template <class Partial>
+HWY_INLINE bool keep_if_exact(const core::RoundingWatch& watch, const hn::Vec<Doubles>* sums, Partial& partial) {
   const Doubles d;
-  hn::Vec<Doubles> sums[WatchedSums::kSums], kept[WatchedSums::kKept];
-  const core::RoundingWatch watch;
-  for (auto& sum : sums) sum = hn::Zero(d);
-  add(sums);
+  hn::Vec<Doubles> kept[WatchedSums::kKept];
   auto zero_if_finite = hn::Zero(d);
   unrolled<WatchedSums::kKept>([&](auto i) HWY_ATTR {
     kept[i] = hn::Add(sums[2 * i], sums[2 * i + 1]);
@@ -118,20 +120,21 @@ HWY_INLINE bool add_watched(Partial& partial, const Add& add) {
   return true;
 }
 
+// Adds a block, if that is exact.
 template <class T, std::size_t count, class Partial>
-bool add_block_watched(const Block<count>& block, Partial& partial) {
-  return add_watched(partial, [&](hn::Vec<Doubles>* sums) SAMESUM_INLINE_LAMBDA {
-    hn::Vec<Doubles> running[WatchedSums::kSums];
-    for (auto& sum : running) sum = hn::Zero(Doubles());
-    for (std::size_t offset = 0; offset != block.piece_bytes; offset += kUnitBytes) {
-      unrolled<count>([&](auto piece) HWY_ATTR {
-        const std::byte* const unit = block.pieces[piece] + offset;
-        prefetch(unit);
-        add_unit(unit, T{}, running);
-      });
-    }
-    unrolled<WatchedSums::kSums>([&](auto i) SAMESUM_INLINE_LAMBDA { sums[i] = running[i]; });
-  });
+bool add_watched(const Block<count>& block, Partial& partial) {
+  if (!may_watch(partial)) return false;
+  hn::Vec<Doubles> sums[WatchedSums::kSums];
+  const core::RoundingWatch watch;
+  unrolled<WatchedSums::kSums>([&](auto i) HWY_ATTR { sums[i] = hn::Zero(Doubles()); });
+  for (std::size_t offset = 0; offset != block.piece_bytes; offset += kUnitBytes) {
+    unrolled<count>([&](auto piece) HWY_ATTR {
+      const std::byte* const unit = block.pieces[piece] + offset;
+      prefetch(unit);
+      add_unit(unit, T{}, sums);
+    });
+  }
+  return keep_if_exact(watch, sums, partial);
 }
 
 #endif  // HWY_SCALAR

@@ -283,44 +283,48 @@ bool add_halves_as(const std::byte* from, std::size_t distance, FusedHalves& sum
   // from zero are greater.
   auto least_bits = hn::Set(d16, 0xffff), most_bits = hn::Zero(d16);
   auto most = hn::Set(signed16, std::numeric_limits<std::int16_t>::min());
-  const bool done = loops::add_watched(sums, [&](V* all) SAMESUM_INLINE_LAMBDA {
-    V upper[] = {hn::Zero(D()), hn::Zero(D()), hn::Zero(D()), hn::Zero(D())};
-    V squares[] = {hn::Zero(D()), hn::Zero(D()), hn::Zero(D()), hn::Zero(D())};
-    for (std::size_t run = 0; run < FusedHalves::kPart; run += kHalvesRun) {
-      for (std::size_t i = run; i < run + kHalvesRun; i += kElements) {
-        loops::unrolled<kPlaces>([&](auto place) SAMESUM_INLINE_LAMBDA {
-          const std::byte* const at = from + (place * distance + i) * sizeof(Half);
-          loops::prefetch<loops::kVectorBytes>(at);
-          const auto bits = loops::load(d16, at);
-          least_bits = hn::Min(least_bits, bits);
-          most_bits = hn::Max(most_bits, bits);
-          most = hn::Max(most, hn::BitCast(signed16, bits));
-          loops::unrolled<2>([&](auto n) SAMESUM_INLINE_LAMBDA {
-            const auto floats = loops::load_as_floats(Half{}, at + n * loops::kVectorBytes / 2);
-            const V x[] = {hn::PromoteTo(D(), hn::LowerHalf(floats)), hn::PromoteTo(D(), hn::UpperHalf(hn::Half<Floats>(), floats))};
-            loops::unrolled<2>([&](auto half) SAMESUM_INLINE_LAMBDA {
-              V& sum = all[2 * n + half];
-              V& square = squares[2 * n + half];
-              sum = hn::Add(sum, x[half]);
-              square = hn::MulAdd(x[half], x[half], square);
-              loops::compute_now(sum);
-              loops::compute_now(square);
-            });
+  if (!loops::may_watch(sums)) return false;
+  const core::RoundingWatch watch;
+  V sum[4], upper[4], squares[4];
+  loops::unrolled<4>([&](auto i) SAMESUM_INLINE_LAMBDA { sum[i] = upper[i] = squares[i] = hn::Zero(D()); });
+  for (std::size_t run = 0; run < FusedHalves::kPart; run += kHalvesRun) {
+    for (std::size_t i = run; i < run + kHalvesRun; i += kElements) {
+      loops::unrolled<kPlaces>([&](auto place) SAMESUM_INLINE_LAMBDA {
+        const std::byte* const at = from + (place * distance + i) * sizeof(Half);
+        loops::prefetch<loops::kVectorBytes>(at);
+        const auto bits = loops::load(d16, at);
+        least_bits = hn::Min(least_bits, bits);
+        most_bits = hn::Max(most_bits, bits);
+        most = hn::Max(most, hn::BitCast(signed16, bits));
+        loops::unrolled<2>([&](auto n) SAMESUM_INLINE_LAMBDA {
+          const auto floats = loops::load_as_floats(Half{}, at + n * loops::kVectorBytes / 2);
+          const V x[] = {hn::PromoteTo(D(), hn::LowerHalf(floats)), hn::PromoteTo(D(), hn::UpperHalf(hn::Half<Floats>(), floats))};
+          loops::unrolled<2>([&](auto half) SAMESUM_INLINE_LAMBDA {
+            V& to = sum[2 * n + half];
+            V& square = squares[2 * n + half];
+            to = hn::Add(to, x[half]);
+            square = hn::MulAdd(x[half], x[half], square);
+            loops::compute_now(to);
+            loops::compute_now(square);
           });
         });
-      }
-      loops::unrolled<4>([&](auto n) SAMESUM_INLINE_LAMBDA {
-        const V to_upper = hn::And(squares[n], upper_bits);
-        squares[n] = hn::Sub(squares[n], to_upper);
-        upper[n] = hn::Add(upper[n], to_upper);
       });
     }
-    all[4] = hn::Add(upper[0], upper[1]);
-    all[5] = hn::Add(upper[2], upper[3]);
-    all[6] = hn::Add(squares[0], squares[1]);
-    all[7] = hn::Add(squares[2], squares[3]);
-  });
-  if (!done) return false;
+    loops::unrolled<4>([&](auto n) SAMESUM_INLINE_LAMBDA {
+      const V to_upper = hn::And(squares[n], upper_bits);
+      squares[n] = hn::Sub(squares[n], to_upper);
+      upper[n] = hn::Add(upper[n], to_upper);
+    });
+  }
+  const V all[] = {sum[0],
+                   sum[1],
+                   sum[2],
+                   sum[3],
+                   hn::Add(upper[0], upper[1]),
+                   hn::Add(upper[2], upper[3]),
+                   hn::Add(squares[0], squares[1]),
+                   hn::Add(squares[2], squares[3])};
+  if (!loops::keep_if_exact(watch, all, sums)) return false;
   const std::uint16_t fewest = hn::GetLane(hn::MinOfLanes(d16, least_bits)), highest = hn::GetLane(hn::MaxOfLanes(d16, most_bits));
   const std::int16_t greatest = hn::GetLane(hn::MaxOfLanes(signed16, most));
   constexpr std::uint16_t kSign = 0x8000;

@@ -6,6 +6,7 @@
 #define HWY_TARGET_INCLUDE "reduce/cpu/products/products_simd.cpp"
 #include <hwy/foreach_target.h>  // must come before highway.h
 
+#include "core/float_environment.hpp"
 #include "reduce/cpu/products/product_window-inl.hpp"
 #include "reduce/cpu/products/products.hpp"
 #include "reduce/cpu/sum_cpu_watched-inl.hpp"
@@ -126,22 +127,25 @@ template <class Half>
 bool add_halves_as(const std::byte* a, const std::byte* b, PartialProducts& partial) {
   using loops::Floats;
   constexpr std::size_t kFloatsBytes = loops::kVectorBytes / 2, kStep = 2 * loops::kVectorBytes;
-  return loops::add_watched(partial.rounded, [&](V* sums) SAMESUM_INLINE_LAMBDA {
-    for (std::size_t i = 0; i < kHalfProducts * sizeof(Half); i += kStep) {
-      loops::prefetch<kStep>(a + i);
-      loops::prefetch<kStep>(b + i);
-      loops::unrolled<kStep / kFloatsBytes>([&](auto n) SAMESUM_INLINE_LAMBDA {
-        const std::size_t at = i + n * kFloatsBytes;
-        const auto products = hn::Mul(loops::load_as_floats(Half{}, a + at), loops::load_as_floats(Half{}, b + at));
-        V& low = sums[2 * n];
-        V& high = sums[2 * n + 1];
-        low = loops::plus(low, hn::PromoteTo(D(), hn::LowerHalf(products)));
-        high = loops::plus(high, hn::PromoteTo(D(), hn::UpperHalf(hn::Half<Floats>(), products)));
-        loops::compute_now(low);
-        loops::compute_now(high);
-      });
-    }
-  });
+  if (!loops::may_watch(partial.rounded)) return false;
+  V sums[reduction::WatchedSums::kSums];
+  const core::RoundingWatch watch;
+  loops::unrolled<reduction::WatchedSums::kSums>([&](auto i) SAMESUM_INLINE_LAMBDA { sums[i] = hn::Zero(D()); });
+  for (std::size_t i = 0; i < kHalfProducts * sizeof(Half); i += kStep) {
+    loops::prefetch<kStep>(a + i);
+    loops::prefetch<kStep>(b + i);
+    loops::unrolled<kStep / kFloatsBytes>([&](auto n) SAMESUM_INLINE_LAMBDA {
+      const std::size_t at = i + n * kFloatsBytes;
+      const auto products = hn::Mul(loops::load_as_floats(Half{}, a + at), loops::load_as_floats(Half{}, b + at));
+      V& low = sums[2 * n];
+      V& high = sums[2 * n + 1];
+      low = loops::plus(low, hn::PromoteTo(D(), hn::LowerHalf(products)));
+      high = loops::plus(high, hn::PromoteTo(D(), hn::UpperHalf(hn::Half<Floats>(), products)));
+      loops::compute_now(low);
+      loops::compute_now(high);
+    });
+  }
+  return loops::keep_if_exact(watch, sums, partial.rounded);
 }
 
 bool add_halves(const std::byte* a, const std::byte* b, DType type, PartialProducts& partial) {
