@@ -18,19 +18,16 @@ inline constexpr int kUnit = 1074;
 /// Additions between two normalizations: each changes a digit by less than 2^32; a normalized digit is under 2^32, the last under 2^31.
 inline constexpr std::uint32_t kMaxPending = 1u << 29;
 
-/// Adds the digits of another sum. `pending`, `more`: additions to either since it was normalized; a normalized sum counts as one. The two
-/// may be the same.
+/// Adds the digits of another sum. `pending`, `more`: additions to either since it was normalized; a normalized sum counts as one more. No
+/// digit reaches 2^63, even if both are about to be normalized. The two may be the same.
 template <std::size_t kDigits>
 void merge_digits(std::array<std::int64_t, kDigits>& digits, std::uint32_t& pending, const std::array<std::int64_t, kDigits>& others,
-                  const std::uint32_t& more) noexcept {
-  const auto normalize = [&] {
-    dialect::exact_normalize(digits.data(), 0, kDigits - 1);
-    pending = 0;
-  };
-  if (pending + more + 1 > kMaxPending) normalize();
-  pending += more + 1;
+                  std::uint32_t more) noexcept {
   for (std::size_t i = 0; i < kDigits; ++i) digits[i] += others[i];
-  if (pending >= kMaxPending) normalize();
+  pending += more + 1;
+  if (pending < kMaxPending) return;
+  dialect::exact_normalize(digits.data(), 0, kDigits - 1);
+  pending = 0;
 }
 
 }  // namespace samesum::exact
