@@ -1,5 +1,6 @@
 // The accumulator compared with big integers and MPFR: additions, carries, and all boundary cases of rounding.
 #include <samesum/accumulator.hpp>
+#include <samesum/product_accumulator.hpp>
 
 #include "exact/exact_host.hpp"
 #include "selftest/cases.hpp"
@@ -316,18 +317,23 @@ TEST(Accumulator, RoundingAWindowOfDigits) {
   }
 }
 
-// A sum of 2^64 - 1 of the largest doubles, by doubling.
+// The sum of 2^powers - 1 times what `power` holds, by doubling.
+template <class Sum>
+Sum many_times(Sum power, int powers) {
+  Sum sum = power;
+  for (int i = 1; i < powers; ++i) {
+    power.merge(power);
+    sum.merge(power);
+  }
+  return sum;
+}
+
+// 2^64 - 1 of the largest doubles.
 TEST(Accumulator, AsManyOfTheLargestAsCanBeCounted) {
-  // The sum of 2^powers - 1 equal elements.
   const auto many = [](double value, int powers) {
-    Accumulator power;
-    power.add(value);
-    Accumulator sum = power;
-    for (int i = 1; i < powers; ++i) {
-      power.merge(power);
-      sum.merge(power);
-    }
-    return sum;
+    Accumulator one;
+    one.add(value);
+    return many_times(one, powers);
   };
   constexpr double kMax = std::numeric_limits<double>::max();
   EXPECT_EQ(many(kMax, 64).count(), std::numeric_limits<std::uint64_t>::max());
@@ -338,6 +344,21 @@ TEST(Accumulator, AsManyOfTheLargestAsCanBeCounted) {
   cancelled.merge(many(kMax, 63));
   cancelled.add(1.5);
   EXPECT_EQ(cancelled.round(), 1.5);
+}
+
+TEST(ProductAccumulator, AsManyOfTheLargestAsCanBeCounted) {
+  const auto many = [](double a, double b) {
+    ProductAccumulator one;
+    one.add(a, b);
+    return many_times(one, 63);
+  };
+  constexpr double kMax = std::numeric_limits<double>::max();
+  EXPECT_EQ(many(kMax, kMax).round(), std::numeric_limits<double>::infinity());
+  ProductAccumulator cancelled = many(kMax, kMax);
+  cancelled.merge(many(-kMax, kMax));
+  cancelled.add(1.5, 3);
+  EXPECT_EQ(cancelled.round(), 4.5);
+  EXPECT_EQ(many(0x1p-500, 0x1.0000000000001p-500).round(), 0x1.0000000000001p-937);  // 2^-937 (1 + 2^-52) (1 - 2^-63)
 }
 
 }  // namespace
