@@ -98,13 +98,19 @@ HWY_INLINE void prefetch(const std::byte* from) {
   }
 }
 
-// Has the compiler compute a sum here: it would put additions off, and run out of registers.
+// Has the compiler compute a sum here: it would put additions off, run out of registers, and ask core::RoundingWatch before it adds.
 template <class V>
-HWY_INLINE void compute_now([[maybe_unused]] V& sum) {
+HWY_INLINE void compute_now(V& sum) {
 #if HWY_ARCH_X86
   auto raw = sum.raw;  // a register, where the array of sums is to be registers
   asm volatile("" : "+v"(raw));
   sum.raw = raw;
+#elif HWY_ARCH_ARM_A64
+  auto raw = sum.raw;
+  asm volatile("" : "+w"(raw));
+  sum.raw = raw;
+#else
+  asm volatile("" : "+m"(sum));
 #endif
 }
 

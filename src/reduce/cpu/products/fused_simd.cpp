@@ -274,6 +274,7 @@ constexpr std::size_t kHalvesRun = 256 / kPlaces;
 
 template <class Half>
 bool add_halves_as(const std::byte* from, std::size_t distance, FusedHalves& sums) {
+  if (!loops::may_watch(sums)) return false;
   using loops::Floats;
   constexpr std::size_t kElements = loops::kVectorBytes / sizeof(Half);
   const hn::ScalableTag<std::uint16_t> d16;
@@ -283,7 +284,6 @@ bool add_halves_as(const std::byte* from, std::size_t distance, FusedHalves& sum
   // from zero are greater.
   auto least_bits = hn::Set(d16, 0xffff), most_bits = hn::Zero(d16);
   auto most = hn::Set(signed16, std::numeric_limits<std::int16_t>::min());
-  if (!loops::may_watch(sums)) return false;
   const core::RoundingWatch watch;
   V sum[4], upper[4], squares[4];
   loops::unrolled<4>([&](auto i) SAMESUM_INLINE_LAMBDA { sum[i] = upper[i] = squares[i] = hn::Zero(D()); });
