@@ -35,7 +35,8 @@ FN uint word_of(const Plan* plan, uint slot) {
   const uint pair = pair_of(plan, slot);
   return SPREAD(pair);
 }
-#define ADDED(slot, number) ((slot) < UPPER ? (number) : (number) * 0x10001u)  // by samples of a slot
+// What `number` samples of a slot add to its word, and how many samples of the first and of the second slot a word has counted.
+#define ADDED(slot, number) ((slot) < UPPER ? (number) : (number) * 0x10001u)
 #define IN_SECOND(word) ((word) >> 16)
 #define IN_FIRST(word) (((word) & 65535) - IN_SECOND(word))
 // Slots with many samples have additional words, one for each lane of a sub-group, so that lanes do not contend for one word. They lie

@@ -90,7 +90,7 @@ class Partial {
     return static_cast<const std::byte*>(data.data()) + index * size_of(data.type());
   }
 
-  // Sums of blocks, which short arrays have none of, and which take a while to make.
+  // Sums of blocks are made for the first block: short arrays have none, and making them takes a while.
   template <class Sums>
   static Sums& made(std::optional<Sums>& sums) {
     return sums ? *sums : sums.emplace();

@@ -27,7 +27,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 // at again in the nearest caches.
 constexpr std::size_t kWatchedBytes = 32768;
 
-// Adds a unit: each vector of doubles to sums of its running, as one addition has to wait for another.
+// Adds a unit: each vector of doubles to sums of its own, as one addition has to wait for another.
 HWY_INLINE void add_unit(const std::byte* unit, float, hn::Vec<Doubles>* sums) {
   static_assert(WatchedSums::kSums * kLanes == kUnit<float>);
   unrolled<WatchedSums::kSums>([&](auto i) HWY_ATTR {

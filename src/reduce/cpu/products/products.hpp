@@ -91,8 +91,8 @@ inline constexpr std::size_t kProductBlock = 1024;
 /// With the best instructions that this processor has.
 void add_products_simd(const float* a, const float* b, std::size_t count, PartialProducts& partial);
 void add_products_simd(const double* a, const double* b, std::size_t count, PartialProducts& partial);
-/// So many products of float16 or bfloat16, at any byte alignment; or none, and returns false, where that may not be exact.
 inline constexpr std::size_t kHalfProducts = 4 * kProductBlock;
+/// kHalfProducts products of float16 or bfloat16, at any byte alignment; or none, and returns false, where plain sums are not exact.
 bool add_half_products(const std::byte* a, const std::byte* b, DType type, PartialProducts& partial);
 
 /// Adds finite numbers that were summed elsewhere.
@@ -146,7 +146,7 @@ bool add_fused_block(const double* from, std::size_t distance, FusedSums& sums, 
 /// The same of float16 or bfloat16, as many as a block has floats, at any alignment.
 bool add_fused_block(const std::byte* from, std::size_t distance, DType type, FusedSums& sums, float& least, float& greatest);
 
-/// The same sums of 16-bit floats as plain ones, which as a rule are exact.
+/// The same sums of 16-bit floats as plain ones, which often are exact.
 struct FusedHalves {
   static constexpr std::size_t kPart = 8192 / kPlaces;  ///< in each place
 
