@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -162,8 +163,10 @@ void expect_same(const WeightedHistogram& a, const WeightedHistogram& b, const s
   EXPECT_TRUE(a == b) << what;
   EXPECT_EQ(a.histogram(), b.histogram()) << what;
   for (const NanPolicy nan : {NanPolicy::propagate, NanPolicy::skip}) {
-    const Values results[][2] = {
-        {a.sums(nan), b.sums(nan)}, {a.squares(nan), b.squares(nan)}, {a.means(nan), b.means(nan)}, {a.variances(1, nan), b.variances(1, nan)}};
+    const Values results[][2] = {{a.sums(nan), b.sums(nan)},
+                                 {a.squares(nan), b.squares(nan)},
+                                 {a.means(nan), b.means(nan)},
+                                 {a.variances(1, nan), b.variances(1, nan)}};
     for (const auto& [one, other] : results) {
       ASSERT_EQ(one.size(), other.size()) << what;
       EXPECT_EQ(std::memcmp(one.data(), other.data(), 8 * one.size()), 0) << what;
@@ -235,6 +238,27 @@ TEST(WeightedHistogram, PartsOfADevice) {
       expect_told(report, device, 5 * count);
       expect_same(uploaded, right, device.info().selector);
       expect_same(there, right, device.info().selector);
+    }
+  }
+}
+
+// What lies outside of all bins is no part of the result, and no reason to refuse it.
+TEST(WeightedHistogram, IntegersThatOverflowOutsideOfTheBins) {
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  const std::vector<double> x = {-1, -1, 0.5, 3, 3};
+  for (const Device& device : test::devices()) {
+    WeightedHistogram h({Bins::even(0, 1, 2)}), large({Bins::even(0, 1, 2)}), refused({Bins::even(0, 1, 2)});
+    h.add({x}, std::vector<std::int64_t>{kMost, kMost, -7, -kMost, -kMost}, {.device = device});
+    EXPECT_TRUE(std::ranges::equal(h.sums().as<std::int64_t>(), std::vector<std::int64_t>{0, -7})) << device.info().selector;
+    large.add({x}, std::vector<std::uint64_t>{~0ull, ~0ull, ~0ull, 1, 1}, {.device = device});
+    EXPECT_TRUE(std::ranges::equal(large.sums().as<std::uint64_t>(), std::vector<std::uint64_t>{0, ~0ull})) << device.info().selector;
+    refused.add({std::vector<double>{0.5, 0.75}}, std::vector<std::int64_t>{kMost, 1}, {.device = device});
+    try {
+      refused.sums();
+      ADD_FAILURE() << "a sum beyond 64 bits";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::no_answer);
+      EXPECT_NE(std::string(error.what()).find("cell 1: "), std::string::npos) << error.what();
     }
   }
 }

@@ -253,7 +253,27 @@ std::vector<std::uint64_t> WeightedHistogram::shape() const {
   return shape;
 }
 
-Values WeightedHistogram::sums(NanPolicy nan) const { return inside(sums_.sums(nan), axes_, shape()); }
+Values WeightedHistogram::sums(NanPolicy nan) const {
+  try {
+    return inside(sums_.sums(nan), axes_, shape());
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::no_answer) throw;
+  }
+  // A sum of integers does not fit into 64 bits; it may be one outside of all bins.
+  Values result(sums_.type(), shape());
+  std::uint64_t index = 0;
+  binning::for_inside(axes_, [&](std::uint64_t cell) {
+    try {
+      const Accumulator sum = sums_.sum(cell);
+      const std::uint64_t bits = is_signed(sums_.type()) ? static_cast<std::uint64_t>(sum.to_int64()) : sum.to_uint64();
+      std::memcpy(static_cast<std::byte*>(result.data()) + index * sizeof bits, &bits, sizeof bits);
+    } catch (const Error& error) {
+      throw Error(error.kind(), fmt::format("cell {}: {}", index, error.what()));
+    }
+    ++index;
+  });
+  return result;
+}
 Values WeightedHistogram::squares(NanPolicy nan) const { return inside(sums_.squares(nan), axes_, shape()); }
 Values WeightedHistogram::means(NanPolicy nan) const { return inside(sums_.means(nan), axes_, shape()); }
 Values WeightedHistogram::variances(std::uint64_t ddof, NanPolicy nan) const { return inside(sums_.variances(ddof, nan), axes_, shape()); }
