@@ -856,7 +856,7 @@ inline bool operator==(const Accumulator& a, const Accumulator& b) noexcept {
          a.elements_ == b.elements_ && a.canonical_digits() == b.canonical_digits();
 }
 
-inline constexpr std::uint64_t kSign = std::uint64_t{1} << 63;
+inline constexpr std::uint64_t kSign = std::uint64_t{1} << 63, kInfinity = 0x7ff0000000000000;
 
 // A finite double as mantissa · 2^(position - 1074).
 struct Parts {
@@ -895,7 +895,6 @@ inline void ProductAccumulator::add_product(std::uint64_t a, std::uint64_t b, bo
 
 // Numbers are classified by their bits: the caller's mode may treat denormals as zeros, or trap.
 inline void ProductAccumulator::add(double a, double b) {
-  constexpr std::uint64_t kInfinity = 0x7ff0000000000000;
   const auto a_bits = std::bit_cast<std::uint64_t>(a), b_bits = std::bit_cast<std::uint64_t>(b);
   const std::uint64_t left_bits = a_bits & ~kSign, right_bits = b_bits & ~kSign;  // of the magnitudes
   const bool negative = ((a_bits ^ b_bits) & kSign) != 0;

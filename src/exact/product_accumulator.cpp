@@ -19,7 +19,7 @@ namespace {
 
 __extension__ typedef unsigned __int128 Uint128;  // no standard name for it
 
-constexpr std::uint64_t kSign = std::uint64_t{1} << 63;
+constexpr std::uint64_t kSign = std::uint64_t{1} << 63, kInfinity = 0x7ff0000000000000;
 
 // A finite double as mantissa · 2^(position - 1074).
 struct Parts {
@@ -60,7 +60,6 @@ void ProductAccumulator::add_product(std::uint64_t a, std::uint64_t b, bool nega
 
 // Numbers are classified by their bits: the caller's mode may treat denormals as zeros, or trap.
 void ProductAccumulator::add(double a, double b) {
-  constexpr std::uint64_t kInfinity = 0x7ff0000000000000;
   const auto a_bits = std::bit_cast<std::uint64_t>(a), b_bits = std::bit_cast<std::uint64_t>(b);
   const std::uint64_t left_bits = a_bits & ~kSign, right_bits = b_bits & ~kSign;  // of the magnitudes
   const bool negative = ((a_bits ^ b_bits) & kSign) != 0;
@@ -92,12 +91,14 @@ void ProductAccumulator::add(const Value& a, const Value& b) {
   if (left == nullptr && right == nullptr) return add_magnitudes(magnitude_of(a), magnitude_of(b), is_negative(a) != is_negative(b));
   const Value& integer = left != nullptr ? b : a;
   const double number = left != nullptr ? *left : *right;
-  const std::uint64_t size = magnitude_of(integer);
-  if (size == 0 || number == 0 || !std::isfinite(number)) return add(number, integer.as_double());
+  const std::uint64_t size = magnitude_of(integer), bits = std::bit_cast<std::uint64_t>(number);
+  if (size == 0 || (bits & ~kSign) == 0 || (bits & ~kSign) >= kInfinity) {
+    return add(number, size == 0 ? 0.0 : is_negative(integer) ? -1.0 : 1.0);
+  }
   count_ = exact::counted(count_, 1);
   only_negative_zeros_ = false;
   const Parts parts = take_apart(number);
-  add_product(parts.mantissa, size, (number < 0) != is_negative(integer), parts.position + kUnit / 2);
+  add_product(parts.mantissa, size, ((bits & kSign) != 0) != is_negative(integer), parts.position + kUnit / 2);
 }
 
 void ProductAccumulator::add_magnitudes(std::uint64_t a, std::uint64_t b, bool negative) {

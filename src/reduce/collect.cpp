@@ -172,6 +172,7 @@ Statistics collect_array(const Array& data, const Fields& wanted, const Options&
 // sum's magnitude.
 template <class Finish>
 double enclosed(const Array& data, const Fields& fields, const Options& options, const Finish& finish) {
+  const core::DefaultFloatEnvironment environment;
   statistics::Slack slack;
   const Statistics found = collect_array(data, fields, options, &slack);
   if (slack.squares.number == 0) return finish(found);

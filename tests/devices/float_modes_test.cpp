@@ -258,6 +258,13 @@ const std::vector<EntryPoint>& entry_points() {
          ProductAccumulator odd;
          odd.add(5e-324, std::numeric_limits<double>::infinity());  // no NaN
          bits << odd;
+         ProductAccumulator mixed;
+         const Value odd_integer{(std::int64_t{1} << 53) + 1, DType::int64};
+         for (const double number : {5e-324, -1e-310, -5e-324, std::numeric_limits<double>::signaling_NaN()}) {
+           mixed.add(Value{number, DType::float64}, odd_integer);
+           mixed.add(Value{-7, DType::int64}, Value{number, DType::float64});
+         }
+         bits << mixed;
          try {
            bits << sum.to_int64();
          } catch (const Error& error) {
@@ -309,6 +316,22 @@ const std::vector<EntryPoint>& entry_points() {
          }
          const Values norms = axis_reduction(Formula("x*y"), {{"x", rows}, {"y", others}}, {}, AxisReduction::norm, Axes{1}, options);
          for (const double number : norms.as<double>()) bits << number;
+       }},
+      {"variance and norm beside infinities and NaNs", on_host,
+       [](const Everything& e, const Device&, Bits& bits) {
+         for (const double odd : {std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN(), 0x1p-1070, 0.0}) {
+           std::vector<double> numbers = e.double_products;
+           numbers.push_back(odd);
+           const Array data(numbers);
+           bits << variance(data) << standard_deviation(data, 1) << norm(data) << squared_norm(data) << mean(data);
+         }
+       }},
+      {"a formula as a source", on_host,
+       [](const Everything& e, const Device&, Bits& bits) {
+         bits << accumulate(*map("x*0.7 + 0.1", {{"x", e.f64()}})) << collect(*map("x/0.3", {{"x", e.f32()}}));
+         std::vector<SourceInput> inputs;
+         inputs.push_back({"x", open_source(e.text)});
+         bits << accumulate(*map(Formula("x*0.7 + 0.1"), std::move(inputs)));
        }},
       {"sum of a column", on_devices,
        [](const Everything& e, const Device& device, Bits& bits) {
