@@ -76,7 +76,13 @@ int run(Output& out, const ReduceOptions& options) {
       if (options.check) {
         if (const std::optional<std::string> found = find_not_associative(data, op)) throw Error(ErrorKind::no_answer, *found);
       }
-      values = reduce(on_device(data, device), op);
+      try {
+        values = reduce(on_device(data, device), op);
+      } catch (const Error& error) {
+        if (error.kind() != ErrorKind::usage || elements.front().format() != "text") throw;
+        throw Error(error.kind(),
+                    fmt::format("{}\nhere numbers of a text are float64: --map 'int64(x)' makes integers of them", error.what()));
+      }
     }
   } else {
     if (options.check) throw Error(ErrorKind::usage, "--check takes the elements of a file: leave out one of --check and --map");

@@ -89,7 +89,8 @@ int run(Output& out, const ScanOptions& options) {
     throw Error(ErrorKind::usage,
                 "--plain, --csv and --json say how values are printed, and with --out they are not: leave one of them out");
   }
-  const Elements elements(options.input.files.front(), options.input.options());
+  const TextAs numbers = has_operator || what.float32 ? TextAs::float64 : TextAs::numbers;
+  const Elements elements(options.input.files.front(), options.input.options(), numbers);
   const std::vector<std::uint64_t> shape = elements.shape();
   const Device device = choose_device(options.device, elements.view().bytes());
   const Array data = elements.view().reshaped(Shape(shape));

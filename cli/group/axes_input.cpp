@@ -9,10 +9,9 @@
 
 namespace samesum::cli {
 
-AxesInput::AxesInput(const Input& input, const std::string& option, bool complex) {
-  const auto add = [&](const std::string& name, const std::string& file, InputOptions how) {
-    how.text.in_order = true;
-    const Elements& elements = files_.emplace_back(file, how);
+AxesInput::AxesInput(const Input& input, const std::string& option, bool for_operator) {
+  const auto add = [&](const std::string& name, const std::string& file, const InputOptions& how, TextAs text) {
+    const Elements& elements = files_.emplace_back(file, how, text);
     bytes_ += elements.view().bytes();
     inputs_.push_back(input_of(name, elements, elements.view()));
   };
@@ -20,12 +19,12 @@ AxesInput::AxesInput(const Input& input, const std::string& option, bool complex
     formula_ = input.formula();
     math_ = input.reproducible ? FormulaMath::fixed : FormulaMath::native;
     parameters_ = input.formula_parameters();
-    for (const Input::Operand& operand : input.operands(*formula_)) add(operand.name, operand.file, operand.how);
+    for (const Input::Operand& operand : input.operands(*formula_)) add(operand.name, operand.file, operand.how, TextAs::float64);
   } else {
     if (input.files.size() != 1) throw Error(ErrorKind::usage, option + " takes one file: each has a shape of its own");
     InputOptions how = input.options();
-    how.complex = complex;
-    add("x", input.files.front(), how);
+    how.complex = for_operator;
+    add("x", input.files.front(), how, for_operator ? TextAs::float64 : TextAs::numbers);
     complex_ = files_.front().complex();
     if (complex_) formula_ = Formula("x");
   }

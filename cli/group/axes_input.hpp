@@ -19,8 +19,9 @@ namespace samesum::cli {
 
 class AxesInput {
  public:
-  /// `complex`: complex numbers are taken, too, for operators. @throws Error (usage) where there is no one file or no formula of the files.
-  AxesInput(const Input& input, const std::string& option, bool complex = false);
+  /// `for_operator`: complex numbers are taken, too, and numbers of a text are float64, as for a formula. @throws Error (usage) where there
+  /// is no one file or no formula of the files.
+  AxesInput(const Input& input, const std::string& option, bool for_operator = false);
 
   const std::vector<std::uint64_t>& shape() const noexcept { return shape_; }  ///< of all positions
   std::uint64_t bytes() const noexcept { return bytes_; }                      ///< of all files' elements

@@ -55,9 +55,7 @@ void add_options(CLI::App& command, SegmentsOptions& options) {
 By division_by(const SegmentsOptions& segments) {
   const bool by_length = !segments.lengths.empty();
   const std::string& name = by_length ? segments.lengths : segments.offsets;
-  InputOptions how;
-  how.text.in_order = true;
-  const Elements elements(name, how);
+  const Elements elements(name);
   const Array bounds = elements.view();
   try {
     const auto divide = [&](const Array& whole) { return by_length ? by_lengths(whole) : by_offsets(whole); };

@@ -1,5 +1,7 @@
 #include "input/elements.hpp"
 
+#include <samesum/error.hpp>
+
 #include <optional>
 #include <utility>
 
@@ -26,34 +28,45 @@ class ViewSource final : public Source {
 
 namespace {
 
-std::unique_ptr<Source> open_as_one_type(const std::string& name, InputOptions options) {
-  options.text.integers = false;
+std::unique_ptr<Source> open_all(const std::string& name, InputOptions options) {
+  options.text.in_order = true;
   options.mapped = true;
   return open_source(name, options);
 }
 
 }  // namespace
 
-Elements::Elements(std::string name, InputOptions options) : Elements(name, open_as_one_type(name, std::move(options))) {}
-
-Elements::Elements(std::string name, std::unique_ptr<Source> source) : name_(std::move(name)), source_(std::move(source)) {
-  if (source_->resident_bytes() != 0) {
-    view_ = source_->next().value();  // one chunk; the check for changes comes at the end
-    return;
-  }
-  keep();
+Elements::Elements(std::string name, InputOptions options, TextAs text)
+    : name_(std::move(name)), source_(open_all(name_, std::move(options))) {
+  take(text);
 }
 
-void Elements::keep() {
+Elements::Elements(std::string name, std::unique_ptr<Source> source) : name_(std::move(name)), source_(std::move(source)) {
+  take(TextAs::float64);
+}
+
+void Elements::take(TextAs text) {
+  if (source_->resident_bytes() != 0) {
+    view_ = source_->next().value();  // one chunk; the check for changes comes at the end
+  } else {
+    keep(text);
+  }
+}
+
+void Elements::keep(TextAs text) {
   spool_ = std::make_unique<Spool>(*source_);
-  view_ = spool_->all();
+  try {
+    view_ = spool_->all(text == TextAs::numbers);
+  } catch (const Error& error) {
+    throw Error(error.kind(), shown_name(name_) + ": " + error.what());
+  }
 }
 
 Elements Elements::aligned(std::string name, const InputOptions& options) {
   Elements elements(std::move(name), options);
   if (reinterpret_cast<std::uintptr_t>(elements.view_.data()) % size_of(elements.type()) != 0) {
-    elements.source_ = open_as_one_type(elements.name_, options);
-    elements.keep();
+    elements.source_ = open_all(elements.name_, options);
+    elements.keep(TextAs::float64);
   }
   return elements;
 }

@@ -14,12 +14,17 @@
 
 namespace samesum::cli {
 
-/// A file that can be mapped is used in place; other inputs are stored by a Spool, so that memory stays bounded. Numbers of a text are
-/// doubles.
+/// The type of all numbers of a text: a formula's result must not depend on whether some of them are whole.
+enum class TextAs {
+  float64,
+  numbers,  ///< int64 or uint64, if all are integers; else float64
+};
+
+/// A file that can be mapped is used in place; other inputs are stored by a Spool, so that memory stays bounded.
 class Elements {
  public:
   /// @throws Error (usage) that names the file and what is wrong with it.
-  explicit Elements(std::string name, InputOptions options = {});
+  explicit Elements(std::string name, InputOptions options = {}, TextAs text = TextAs::float64);
   /// From an open source of one type.
   Elements(std::string name, std::unique_ptr<Source> source);
 
@@ -41,7 +46,8 @@ class Elements {
   std::vector<NamedSource> sources() const;
 
  private:
-  void keep();
+  void take(TextAs text);
+  void keep(TextAs text);
 
   std::string name_;
   std::unique_ptr<Source> source_;

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <bit>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -100,18 +101,53 @@ std::optional<Array> Spool::next() {
   return Array(chunk_.data(), chunk_.size() / size_of(run.type), run.type);
 }
 
-Array Spool::all() {
-  const DType type = runs_.empty() ? type_.value_or(DType::float64) : runs_.front().type;
-  if (runs_.size() > 1) throw Error(ErrorKind::usage, "an array has elements of one type, and here are several: convert them to one");
-  if (file_ == nullptr) return {memory_.data(), bytes_ / size_of(type), type};
+void* Spool::data() {
+  if (file_ == nullptr) return memory_.data();
   if (mapped_ == nullptr) {
-    void* const data = mmap(nullptr, bytes_, PROT_READ, MAP_SHARED, fileno(file_.get()), 0);
+    void* const data = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, fileno(file_.get()), 0);
     if (data == MAP_FAILED) {
       throw Error(ErrorKind::usage, "a temporary file cannot be mapped into memory: " + std::generic_category().message(errno));
     }
     mapped_ = data;
   }
-  return {mapped_, bytes_ / size_of(type), type};
+  return mapped_;
+}
+
+// In place: elements of all three types have 8 bytes.
+void Spool::convert(bool integers) {
+  const auto has = [&](DType type) { return std::ranges::any_of(runs_, [&](const Run& run) { return run.type == type; }); };
+  const DType to = !integers || has(DType::float64) ? DType::float64 : has(DType::uint64) ? DType::uint64 : DType::int64;
+  auto* at = static_cast<std::byte*>(data());
+  std::uint64_t index = 0;
+  for (const Run& run : runs_) {
+    for (const std::byte* const end = at + run.bytes; at != end; at += sizeof(std::uint64_t), ++index) {
+      if (run.type == to) continue;
+      std::uint64_t bits;
+      std::memcpy(&bits, at, sizeof bits);
+      const bool negative = run.type == DType::int64 && static_cast<std::int64_t>(bits) < 0;
+      const std::uint64_t magnitude = negative ? 0 - bits : bits;
+      const int bits_used = 64 - std::countl_zero(magnitude) - std::countr_zero(magnitude);
+      if (to == DType::float64 ? bits_used > 53 : negative) {
+        throw Error(
+            ErrorKind::usage,
+            fmt::format("number {}, from 0 on, is {}{}, which has no exact {}, the type of all numbers of this text here: save them "
+                        "with a type, as a .npy file has",
+                        index, negative ? "-" : "", magnitude, name_of(to)));
+      }
+      if (to == DType::float64) {
+        const double value = negative ? -static_cast<double>(magnitude) : static_cast<double>(magnitude);
+        std::memcpy(at, &value, sizeof value);
+      }
+    }
+  }
+  runs_ = {{to, bytes_}};
+}
+
+Array Spool::all(bool integers) {
+  if (!type_ && !runs_.empty() && std::ranges::all_of(runs_, [](const Run& run) { return size_of(run.type) == 8; })) convert(integers);
+  if (runs_.size() > 1) throw Error(ErrorKind::usage, "an array has elements of one type, and here are several: convert them to one");
+  const DType type = runs_.empty() ? type_.value_or(DType::float64) : runs_.front().type;
+  return {data(), bytes_ / size_of(type), type};
 }
 
 std::unique_ptr<Source> from_start(std::shared_ptr<Spool> spool) {

@@ -27,8 +27,10 @@ class Spool final : public Source {
   std::string part() const override { return part_; }
   std::uint64_t missing() const noexcept override { return missing_; }
 
-  /// All elements as one array, valid as long as this object: in memory, or the file mapped. @throws Error (usage) for several types.
-  Array all();
+  /// All elements as one array, valid as long as this object: in memory, or the file mapped. Numbers of a text, which have several types,
+  /// are brought to one: of integers alone, if `integers`, int64, or uint64; else float64. @throws Error (usage) for other elements of
+  /// several types, and for a number that the type does not hold.
+  Array all(bool integers = false);
 
  private:
   struct Run {
@@ -40,13 +42,15 @@ class Spool final : public Source {
   };
 
   void read(std::byte* to, std::size_t bytes);
+  void* data();
+  void convert(bool integers);
 
   std::string format_, part_;
   std::optional<DType> type_;  // the source's type
   std::uint64_t missing_ = 0;
   std::vector<std::byte> memory_;           // all of it,
   std::unique_ptr<std::FILE, Close> file_;  // or the file
-  void* mapped_ = nullptr;
+  void* mapped_ = nullptr;                  // all of the file
   std::uint64_t bytes_ = 0;
   std::uint64_t at_ = 0;   // the next byte to read
   std::vector<Run> runs_;  // of one type each

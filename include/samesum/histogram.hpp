@@ -93,8 +93,9 @@ class Bins {
   /// Bins by number: a sample `x` belongs to bin n if the formula's value v is n or, of a formula in floating point, n <= v < n + 1:
   /// `clz(x)`, `(x - 97)/4`. Values below 0 are counted as under(), of `count` and more as over(), and NaN as such. Edges are 0, 1, …,
   /// `count`: those of values, not of samples; so are quantiles. Samples of 8 and 16 bits are looked up in a table of all their values.
-  /// What is wrong with the formula for samples of a type is told where they are counted: Error (usage); and Error (no_answer) if an
-  /// integer operation fails at a sample.
+  /// Samples of a source without Source::type() are float64, or int64 for a formula that takes integers only. What is wrong with the
+  /// formula for samples of a type is told where they are counted: Error (usage); and Error (no_answer) if an integer operation fails at a
+  /// sample.
   /// @throws Error (usage) unless 1 <= count < kMax, and for a formula that takes the index `i`.
   static Bins by_formula(Formula formula, std::uint64_t count, std::vector<FormulaParameter> parameters = {});
 

@@ -36,7 +36,8 @@ struct SourceInput {
 };
 
 /// The same over the numbers of sources, one from each at every position; the index `i` counts positions. A source may have one column, and
-/// no missing numbers. @throws Error (usage): Source::next() if a source ends before another.
+/// no missing numbers. Numbers of a source without Source::type() are float64, or int64 if the formula takes integers only.
+/// @throws Error (usage): Source::next() if a source ends before another, or has a number that this type does not hold.
 std::unique_ptr<Source> map(const Formula& formula, std::vector<SourceInput> inputs, const std::vector<FormulaParameter>& parameters = {});
 
 }  // namespace samesum

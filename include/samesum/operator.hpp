@@ -43,7 +43,8 @@ struct Operator {
 /// @throws Error (usage) if the formula is not an operator of such elements; Error (no_answer) for no elements and no identity, and
 /// if an integer operation fails.
 std::vector<Value> reduce(const Array& data, const Operator& op, const Options& options = {});
-/// The same of all chunks of a source, which has one column.
+/// The same of all chunks of a source, which has one column. Numbers of a source without Source::type() are float64, or int64 if the
+/// operator takes integers only; Error (usage) for one that this type does not hold.
 std::vector<Value> reduce(Source& source, const Operator& op, const Options& options = {});
 /// The same of what a formula gives at each position of arrays, as map() has it: a number, or a tuple. `i` is the position.
 std::vector<Value> reduce(const Formula& map, const std::vector<FormulaInput>& inputs, const std::vector<FormulaParameter>& parameters,

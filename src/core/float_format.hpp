@@ -3,7 +3,15 @@
 
 #include <samesum/types.hpp>
 
+#include <bit>
+#include <cstdint>
+
 namespace samesum::core {
+
+/// Whether a float64 holds an integer of this magnitude exactly.
+constexpr bool fits_float64(std::uint64_t magnitude) noexcept {
+  return 64 - std::countl_zero(magnitude) - std::countr_zero(magnitude) <= 53;
+}
 
 /// A sign, `exponent_bits` of a biased exponent, `fraction_bits` of a mantissa without its leading one. Integers have neither.
 struct FloatFormat {

@@ -89,6 +89,8 @@ std::uint32_t slot_of(Number value, std::uint64_t count) {
 
 }  // namespace
 
+void check_formula(const Bins& bins, DType type) { program_of(bins, type); }
+
 PatternSlots pattern_slots(const Bins& bins, DType type) {
   const formula::Program program = program_of(bins, type);
   formula::Evaluator evaluator(program, formula::values_of(bins.formula()->parameters));

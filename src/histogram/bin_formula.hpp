@@ -19,6 +19,9 @@ PatternSlots pattern_slots(const Bins& bins, DType type);
 /// The error for a pattern that occurs and at which the formula fails.
 Error failed_at(const Bins& bins, DType type, std::uint32_t pattern, std::uint32_t faults);
 
+/// @throws Error (usage) likewise.
+void check_formula(const Bins& bins, DType type);
+
 /// Whether samples of this type are counted by count_values().
 inline bool by_formula_value(const Bins& bins, DType type) noexcept { return bins.formula() != nullptr && size_of(type) > 2; }
 /// The histogram of an array of such samples. Arrays on a device: what the formula gives stays there.

@@ -10,6 +10,7 @@
 #include "core/visit.hpp"
 #include "device/device.hpp"
 #include "device/memory/run.hpp"
+#include "formula/map/untyped.hpp"
 #include "histogram/bin_formula.hpp"
 #include "histogram/count.hpp"
 #include "histogram/cpu/count.hpp"
@@ -172,8 +173,13 @@ Histogram histogram(Source& source, const Bins& bins, const Options& options) {
     if (std::optional<Histogram> counted = count_terms(source, bins, device, options)) return *counted;
   }
   std::vector<std::unique_ptr<binning::Plan>> plans;  // one per type: text yields several, in small chunks
+  std::optional<formula::Untyped> untyped;
+  if (bins.formula() != nullptr && !source.type()) {
+    untyped.emplace("the samples", formula::type_for_untyped([&](DType type) { binning::check_formula(bins, type); }));
+  }
   Report sum{device.info().selector, "", "", 0, 0, 0}, chunk;
-  while (const std::optional<Array> view = source.next()) {
+  while (std::optional<Array> view = source.next()) {
+    if (untyped && !view->on_device()) view = untyped->convert(*view);
     if (view->on_device() || binning::by_formula_value(bins, view->type())) {
       Options of_chunk = device::on(device, options);
       of_chunk.report = &chunk;

@@ -51,6 +51,29 @@ class Map(Case):
         self.write("gaps.csv", b"price,amount\n1.5,2\n,3\n4,1\n")
         self.assertIn("1 missing in price", self.refuse("sum", "--map", "price*amount", "gaps.csv"))
 
+    def test_numbers_of_a_text(self):
+        """Whether some are whole, and where blocks of the text end, is nothing to a formula: all are float64, or all int64."""
+        many = 200_000  # several blocks
+        self.write("whole.txt", b"3\n" * many)
+        self.write("mixed.txt", b"3\n" * many + b"5.5\n" * many + b"-3\n" * many)
+        self.assertEqual(self.number("sum", "--map", "x/2", "whole.txt"), 1.5 * many)
+        self.assertEqual(self.number("sum", "--map", "x/2", "mixed.txt"), 2.75 * many)
+        self.assertEqual(self.number("max", "--map", "-x/2", "mixed.txt"), 1.5)
+        counts = self.json("hist", "--bin", "x/2 + 2", "--bins", "5", "mixed.txt")["channels"][0]["counts"]
+        self.assertEqual(counts, [many, 0, 0, many, many])
+        # A formula that takes integers only takes them as int64.
+        self.assertEqual(self.number("sum", "--map", "popcount(x) + (x & 1)", "whole.txt"), 3 * many)
+        self.assertIn("no exact int64", self.refuse("sum", "--map", "x & 1", "mixed.txt"))
+        counts = self.json("hist", "--bin", "clz(x)", "--bins", "65", "whole.txt")["channels"][0]["counts"]
+        self.assertEqual(counts[62], many)
+        self.assertIn("no exact int64", self.refuse("hist", "--bin", "clz(x)", "--bins", "65", "mixed.txt"))
+        odd = b"1 %d" % (2 ** 53 + 1)
+        for command in (["sum", "--map", "x*2"], ["reduce", "--combine", "max(a, b)"], ["scan", "--combine", "max(a, b)"]):
+            self.assertIn("is 9007199254740993, which has no exact float64", self.refuse(*command, "-", input=odd))
+        self.assertEqual(float(self.succeed("reduce", "--combine", "a/b", "-", input=b"3 4 5")), 3 / 4 / 5)
+        self.assertIn("--map 'int64(x)'", self.refuse("reduce", "--combine", "gcd(a, b)", "-", input=b"12 18"))
+        self.assertEqual(self.succeed("reduce", "--map", "int64(x)", "--combine", "gcd(a, b)", "-", input=b"12 18").split(), ["6"])
+
     def test_rows_and_columns(self):
         """Arrays of different shapes go together as numpy broadcasts them, in each command that has formulas."""
         def write(name, shape, values):

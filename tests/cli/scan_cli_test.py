@@ -45,6 +45,26 @@ class Scans(Case):
         self.assertEqual(self.succeed("scan", "--nan", "skip", "-", input=b"1 nan 2").split(), ["1", "1", "3"])
         self.assertEqual(self.succeed("scan", "--float32", "-", input=b"16777216 1 1").split(), ["16777216", "16777216", "16777218"])
 
+    def test_integers_of_a_text(self):
+        """Sums and extremes of a text's integers are those of sum and max, which are exact, in scans, along axes and in segments."""
+        odd = 2 ** 53 + 1
+        text = b"%d 2" % odd
+        self.assertEqual(self.succeed("scan", "-", input=text).split(), [str(odd), str(odd + 2)])
+        self.assertEqual(self.json("scan", "-", input=text)["type"], "int64")
+        self.assertEqual(self.json("scan", "-", input=b"1 %d" % (2 ** 64 - 2))["values"][1]["value"], 2 ** 64 - 1)
+        self.assertEqual(self.succeed("scan", "--op", "max", "-", input=text).split(), [str(odd)] * 2)
+        self.assertEqual(self.succeed("sum", "--axis", "0", "-", input=text).split(), [str(odd + 2)])
+        self.assertEqual(self.succeed("max", "--axis", "0", "-", input=text).split(), [str(odd)])
+        offsets = self.write("o.txt", b"0 2 3")
+        self.assertEqual(self.succeed("max", "--offsets", offsets, "-", input=b"%d 1 1" % odd).split(), [str(odd), "1"])
+        self.assertIn("int64", self.refuse("scan", "-", input=b"%d 1" % (2 ** 63 - 1), code=1))
+        # Beside fractions they are float64, or refused.
+        self.assertEqual(self.succeed("scan", "-", input=b"0 0.5 -0 4").split(), ["0", "0.5", "0.5", "4.5"])
+        for command in (["scan"], ["sum", "--axis", "0"], ["scan", "--op", "max"]):
+            self.assertIn("number 1, from 0 on, is -%d, which has no exact float64" % odd,
+                          self.refuse(*command, "-", input=b"0.5 -%d" % odd))
+        self.assertIn("no exact uint64", self.refuse("scan", "-", input=b"-1 %d" % (2 ** 64 - 1)))
+
     @unittest.skipIf(numpy is None, "no numpy")
     def test_files(self):
         random = numpy.random.default_rng(4)

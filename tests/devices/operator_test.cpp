@@ -390,6 +390,34 @@ TEST(OperatorTest, Sources) {
   }
 }
 
+// Numbers without a type are of one type all the same, whatever the first of them are.
+TEST(OperatorTest, SourcesWithoutAType) {
+  class Untyped final : public Source {
+   public:
+    explicit Untyped(std::vector<double> then) : then_(std::move(then)) {}
+    std::optional<Array> next() override {
+      ++turn_;
+      if (turn_ == 1) return Array(first_);
+      return turn_ == 2 && !then_.empty() ? std::optional<Array>(Array(then_)) : std::nullopt;
+    }
+    std::string_view format() const noexcept override { return "text"; }
+
+   private:
+    const std::vector<std::int64_t> first_ = {12, 18};
+    const std::vector<double> then_;
+    int turn_ = 0;
+  };
+  const auto reduced = [](const char* op, std::vector<double> then) {
+    Untyped source(std::move(then));
+    return reduce(source, Operator(Formula(op))).front();
+  };
+  EXPECT_EQ(reduced("a/b", {}), (Value{12.0 / 18, DType::float64}));
+  EXPECT_EQ(reduced("a/b", {0.5}), (Value{12.0 / 18 / 0.5, DType::float64}));
+  EXPECT_EQ(reduced("gcd(a, b)", {}), (Value{std::int64_t{6}, DType::int64}));
+  EXPECT_EQ(reduced("gcd(a, b)", {4}), (Value{std::int64_t{2}, DType::int64}));
+  EXPECT_THROW(reduced("gcd(a, b)", {0.5}), Error);
+}
+
 // Chunks of any sizes: what comes later begins at positions that no power of two divides.
 TEST(OperatorTest, SourcesOfOddChunks) {
   class Chunks final : public Source {

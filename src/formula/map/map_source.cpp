@@ -6,6 +6,7 @@
 #include "device/memory/run.hpp"
 #include "formula/bound.hpp"
 #include "formula/map/term.hpp"
+#include "formula/map/untyped.hpp"
 
 #include <samesum/error.hpp>
 #include <samesum/map_source.hpp>
@@ -57,13 +58,17 @@ class Chunk {
   std::optional<Buffer> buffer_;
 };
 
+// A formula's constants are read as the default rounding mode has them.
+formula::Program resolved(const Formula& formula, const std::vector<FormulaInput>& inputs,
+                          const std::vector<FormulaParameter>& parameters) {
+  const core::DefaultFloatEnvironment environment;
+  return formula::resolve(formula.tree(), inputs, parameters);
+}
+
 class ArrayMap final : public statistics::TermSource {
  public:
   ArrayMap(const Formula& formula, const std::vector<FormulaInput>& inputs, const std::vector<FormulaParameter>& parameters)
-      : formula_(formula),
-        inputs_(inputs),
-        program_(formula::resolve(formula_.tree(), inputs_, parameters)),
-        values_(formula::values_of(parameters)) {
+      : formula_(formula), inputs_(inputs), program_(resolved(formula_, inputs_, parameters)), values_(formula::values_of(parameters)) {
     const core::DefaultFloatEnvironment environment;
     type_ = result_type(program_);
     shape_ = shape_of(inputs_);
@@ -134,18 +139,19 @@ class ArrayMap final : public statistics::TermSource {
   Chunk chunk_;
 };
 
-// Of chunks that other sources give. Their types may change from one to the next, as those of a text do.
+// Of chunks that other sources give.
 class SourceMap final : public Source {
  public:
   SourceMap(const Formula& formula, std::vector<SourceInput> inputs, std::vector<FormulaParameter> parameters)
       : formula_(formula), inputs_(std::move(inputs)), parameters_(std::move(parameters)), together_(together(inputs_)) {
     if (inputs_.empty()) throw Error(ErrorKind::usage, "a formula over sources takes one or more of them");
-    std::vector<FormulaInput> known;
-    for (const SourceInput& input : inputs_) {
-      if (!input.source->type()) return;
-      known.push_back(input_of(input, Array(nullptr, 0, *input.source->type())));
-    }
-    type_ = result_type(formula::resolve(formula_.tree(), known, parameters_));
+    const auto resolve = [&](DType untyped) {
+      std::vector<FormulaInput> known;
+      for (const SourceInput& input : inputs_) known.push_back(input_of(input, Array(nullptr, 0, input.source->type().value_or(untyped))));
+      type_ = result_type(resolved(formula_, known, parameters_));
+    };
+    const DType untyped = formula::type_for_untyped(resolve);
+    for (const SourceInput& input : inputs_) untyped_.emplace_back(input.name, untyped);
   }
 
   std::optional<Array> next() override {
@@ -154,9 +160,11 @@ class SourceMap final : public Source {
     if (parts.empty()) return std::nullopt;
     const std::uint64_t count = parts[0].size() / width_of(inputs_[0]);
     std::vector<FormulaInput> now;
-    for (std::size_t k = 0; k < inputs_.size(); ++k) now.push_back(input_of(inputs_[k], parts[k]));
-    const formula::Program program = formula::resolve(formula_.tree(), now, parameters_);
-    const Array values = chunk_.values(result_type(program), count, std::nullopt);
+    for (std::size_t k = 0; k < inputs_.size(); ++k) {
+      now.push_back(input_of(inputs_[k], inputs_[k].source->type() ? parts[k] : untyped_[k].convert(parts[k])));
+    }
+    const formula::Program program = resolved(formula_, now, parameters_);
+    const Array values = chunk_.values(type_, count, std::nullopt);
     const std::uint64_t shape[] = {count};
     std::vector<Array> arrays;
     for (const formula::InputComponent& use : program.inputs) arrays.push_back(formula::component_of(now[use.input], use.component, shape));
@@ -184,7 +192,8 @@ class SourceMap final : public Source {
   Formula formula_;
   std::vector<SourceInput> inputs_;
   std::vector<FormulaParameter> parameters_;
-  std::optional<DType> type_;
+  DType type_ = DType::float64;
+  std::vector<formula::Untyped> untyped_;  // for each input: what converts its numbers, if it has no type
   core::Together together_;
   Chunk chunk_;
 };

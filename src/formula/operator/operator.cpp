@@ -10,6 +10,7 @@
 #include "core/float_environment.hpp"
 #include "device/memory/run.hpp"
 #include "device/memory/upload.hpp"
+#include "formula/map/untyped.hpp"
 #include "formula/operator/operator_device.hpp"
 #include "formula/operator/operator_tree.hpp"
 
@@ -228,27 +229,24 @@ std::vector<Value> reduce(const Array& data, const Operator& op, const Options& 
 
 std::vector<Value> reduce(Source& source, const Operator& op, const Options& options) {
   const core::DefaultFloatEnvironment environment;
-  std::optional<formula::Bound> bound;
-  std::optional<formula::States> states;
-  std::optional<DType> type;
-  const auto begin = [&](DType first) {
-    type = first;
-    bound.emplace(op, std::span(&*type, 1));
-    states.emplace(*bound, options.tuning.threads);
-  };
-  while (const std::optional<Array> chunk = source.next()) {
-    if (!bound) begin(chunk->type());
-    if (chunk->type() != *type) {
-      throw Error(ErrorKind::usage, "the numbers of this input are of several types: an operator takes one");
-    }
+  std::optional<formula::Untyped> untyped;
+  DType type = source.type().value_or(DType::float64);
+  if (!source.type()) {
+    type = formula::type_for_untyped([&](DType each) { formula::Bound(op, std::span(&each, 1)); });
+    untyped.emplace("the input", type);
+  }
+  const formula::Bound bound(op, std::span(&type, 1));
+  formula::States states(bound, options.tuning.threads);
+  while (std::optional<Array> chunk = source.next()) {
     if (chunk->size() == 0) continue;
+    if (untyped && !chunk->on_device()) chunk = untyped->convert(*chunk);
+    if (chunk->type() != type) throw Error(ErrorKind::usage, "the numbers of this input are of several types: an operator takes one");
     const Array there = formula::wants_kernels(options) && !chunk->on_device() ? device::uploaded(*chunk, *options.device) : *chunk;
-    formula::append(*bound, *states, std::span(&there, 1));
+    formula::append(bound, states, std::span(&there, 1));
   }
   require_one_column(source);
   if (source.missing() != 0) throw Error(ErrorKind::usage, fmt::format("an operator takes all numbers: {} are missing", source.missing()));
-  if (!bound) begin(source.type().value_or(DType::float64));
-  return formula::finished(*bound, states->root());
+  return formula::finished(bound, states.root());
 }
 
 std::vector<Value> reduce(const Formula& map, const std::vector<FormulaInput>& given, const std::vector<FormulaParameter>& parameters,

@@ -1,5 +1,6 @@
 #include "io/text/number.hpp"
 
+#include "core/float_format.hpp"
 #include "core/view.hpp"
 
 #include <fast_float/fast_float.h>
@@ -165,9 +166,7 @@ void Numbers::put_in_order() {
   const std::int64_t* integer = integers_.get();
   const std::uint64_t* large = large_.data();
   const double* real = reals_.get();
-  const auto double_too = [](std::uint64_t magnitude) {
-    return std::bit_width(magnitude) - std::countr_zero(magnitude) <= 53 ? kFloat64 : 0;
-  };
+  const auto double_too = [](std::uint64_t magnitude) { return core::fits_float64(magnitude) ? kFloat64 : 0; };
   std::size_t first = 0;
   unsigned types = kInt64 | kUint64 | kFloat64;  // that can represent all numbers from `first` on
   bool reals = false;                            // whether there are doubles among them
