@@ -289,6 +289,23 @@ TEST(TextNumbers, KeepTheirOrderAndTheirValues) {
   EXPECT_EQ(found.placed, (std::vector<std::pair<std::uint64_t, long double>>{{0, 1}, {1, 2.5L}, {2, 3}}));
 }
 
+// A chunk ends only where no type has all of its numbers: short ones cost their readers much.
+TEST(TextNumbers, WholeNumbersAmongFractionsEndNoChunk) {
+  for (const std::int64_t whole : {std::int64_t{0}, std::int64_t{-1}, std::int64_t{1} << 53, std::numeric_limits<std::int64_t>::min()}) {
+    io::Numbers numbers;
+    numbers.reset(8);
+    for (int i = 0; i < 4; ++i) {
+      numbers.add(0.5);
+      numbers.add(whole);
+    }
+    numbers.finish(true);
+    ASSERT_EQ(numbers.chunks().size(), 1u) << whole;
+    const auto* const found = static_cast<const double*>(numbers.chunks()[0].data());
+    EXPECT_EQ(std::vector<double>(found, found + 4),
+              (std::vector<double>{0.5, static_cast<double>(whole), 0.5, static_cast<double>(whole)}));
+  }
+}
+
 TEST(Text, MayBeginWithLinesToSkip) {
   TextOptions options;
   options.skip_lines = 2;
