@@ -64,6 +64,34 @@ def present(x: Any) -> tuple[Any, bool]:
     return x, False
 
 
+def as_array(x: Any) -> Any:
+    """numpy.asarray, but lists of integers that have no common type of 64 bits are arrays of objects: numpy makes float64 of some."""
+    found = numpy.asarray(x)
+    if isinstance(x, (list, tuple)) and found.dtype.kind == "f" and (numpy.abs(found) >= 2**53).any():
+        objects = numpy.asarray(x, object)
+        if _integers(objects):
+            return objects
+    return found
+
+
+def _integers(objects: Any) -> bool:
+    return all(isinstance(each, (int, numpy.integer)) for each in objects.flat)
+
+
+def of_integers(what: str, x: Any) -> int | float | None:
+    """The sum, mean, min, max, argmin or argmax of a list of integers, some of which have more than 64 bits. None: `x` is no such list."""
+    if not isinstance(x, (list, tuple)):
+        return None
+    objects = as_array(x)
+    if objects.dtype.kind != "O" or not _integers(objects):
+        return None
+    numbers = [int(each) for each in objects.flat]
+    if what in ("sum", "mean"):
+        return sum(numbers) if what == "sum" else sum(numbers) / len(numbers)  # which Python rounds once
+    extreme = (min if what.endswith("min") else max)(numbers)
+    return numbers.index(extreme) if what.startswith("arg") else extreme
+
+
 def every(x: Any) -> Any:
     """An array of numpy of elements of any type, whose positions are those of `x`: nothing may be missing."""
     x, missing = (on_host(x), False) if hasattr(x, "__array__") else present(x)
@@ -71,7 +99,17 @@ def every(x: Any) -> Any:
     extension = hasattr(x, "isna") and not isinstance(getattr(x, "dtype", None), numpy.dtype)
     if missing or (nulls() if callable(nulls) else nulls) or (extension and numpy.any(x.isna())) or numpy.ma.is_masked(x):
         raise TypeError("samesum: elements are missing or masked, so the positions of the others are not theirs: fill or drop them first")
-    return widened(numpy.asarray(x))
+    return widened(as_array(x))
+
+
+def mask(where: Any) -> Any:
+    """`where` as an array of bool. Of integers 0 and 1 alone: others may be meant as indices."""
+    where = every(where)
+    whole = where.dtype.kind in "iu" and bool(((where == 0) | (where == 1)).all())
+    objects = where.dtype.kind == "O" and all(isinstance(each, (bool, numpy.bool_)) for each in where.flat)
+    if where.size and where.dtype.kind != "b" and not (whole or objects):
+        raise TypeError(f"samesum: where has elements of {where.dtype} that are neither bool nor 0 and 1: pass a condition such as x > 0")
+    return where.astype(bool, copy=False)
 
 
 def validity(x: Any) -> Any:
@@ -83,7 +121,8 @@ def validity(x: Any) -> Any:
 
 
 def is_complex(x: Any) -> bool:
-    return "complex" in str(x.dtype if hasattr(x, "dtype") else numpy.asarray(x).dtype)
+    dtype = x.dtype if hasattr(x, "dtype") else numpy.asarray(x).dtype
+    return getattr(dtype, "kind", "") == "c" or "complex" in str(dtype)
 
 
 def as_buffer(x: Any) -> tuple[Any, bool, bool]:
@@ -94,11 +133,14 @@ def as_buffer(x: Any) -> tuple[Any, bool, bool]:
     x, missing = present(x)
     if hasattr(x, "__cuda_array_interface__"):  # a tensor of torch that needed its gradient
         return x, False, missing
-    x = x if type(x) is numpy.ndarray else numpy.asarray(x)
+    x = x if type(x) is numpy.ndarray else as_array(x)
     if _is_bfloat16(x.dtype):
         return x.view(numpy.uint16), True, missing
     if x.dtype.byteorder == ">" or (x.dtype.byteorder == "=" and sys.byteorder == "big"):
         return x.astype(x.dtype.newbyteorder("<")), False, missing
+    if x.dtype.kind == "O" and _integers(x):
+        raise TypeError("samesum: integers that fit neither int64 nor uint64: sum, mean, min, max, argmin and argmax of all elements of a list take "
+                        "them; convert them to float64 first, which rounds them")
     if x.dtype.kind not in "biufc":
         raise TypeError(f"samesum: elements of type {x.dtype} are no numbers that it knows; convert them to float64 first")
     return x, False, missing

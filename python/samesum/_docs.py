@@ -20,7 +20,7 @@ _PARAMETERS = {
     "dtype": ("dtype, optional", "``numpy.float32`` rounds the exact result once to float32, instead of to float64."),
     "out": ("array, optional", "Where to write: of the result's shape and type, in host memory or on the GPU of `x`."),
     "keepdims": ("bool, optional", "The result keeps the reduced axes, with extent 1."),
-    "where": ("array of bool, optional", "Which elements to take; it broadcasts to the shape of `x`."),
+    "where": ("array of bool, optional", "Which elements to take, of bool or of integers 0 and 1; it broadcasts to the shape of `x`."),
     "ddof": ("int, optional", "The variance is divided by n - `ddof`."),
     "density": ("bool, optional", "The cells divided by their sum and by their sizes, in floating point."),
     "weights": ("array_like, optional", "One for each sample."),

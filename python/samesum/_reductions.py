@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Callable
 import numpy as _numpy
 
 from . import _core
-from ._arrays import present, widened
+from ._arrays import as_array, mask, present, widened
 from ._docs import documented
 from ._lazy import lazy_sum
 from ._narrow import part, power, root, rounded, squares, variance
@@ -49,11 +49,13 @@ def _each(function: Callable[[Any], Any], x: Any, axis: Axis, keepdims: bool, ou
     if hasattr(x, "__cuda_array_interface__"):
         raise ValueError("arrays on a GPU have no where=, and this function has no axis= and out= for them: use their framework's indexing")
     if isinstance(x, _numpy.ma.MaskedArray):
-        where, x = _numpy.logical_and(~_numpy.ma.getmaskarray(x), where), x.data
+        where, x = ~_numpy.ma.getmaskarray(x) & mask(where), x.data
+    elif where is not True:
+        where = mask(where)
     x, missing = present(x)
     if missing and where is not True:
         raise TypeError("samesum: elements are missing, so where= does not say which of the others to take: fill or drop them first")
-    x = widened(_numpy.asarray(x))
+    x = widened(as_array(x))
     if x.dtype.kind in "mM":
         raise TypeError(f"samesum: this is not defined for {x.dtype}; convert it to float64 first")
     axes: set[int] = set()

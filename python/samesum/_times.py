@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Callable
 import numpy
 
 from . import _core
-from ._arrays import every
+from ._arrays import every, mask, of_integers
 from ._core import NoAnswerError
 
 if TYPE_CHECKING:
@@ -88,10 +88,10 @@ def reduced(what: str, x: Any, axis: Axis, out: Any, keepdims: bool, where: Any,
         if what.startswith("arg"):
             x = every(x)  # refuses what is masked
         else:
-            where, x = numpy.logical_and(~numpy.ma.getmaskarray(x), where), x.data
+            where, x = ~numpy.ma.getmaskarray(x) & mask(where), x.data
     if nan not in ("propagate", "skip"):
         raise _core.SamesumError(f"nan has to be 'propagate' or 'skip', not '{nan}'")
-    ints, taken = _integers(x), numpy.broadcast_to(where, x.shape)
+    ints, taken = _integers(x), numpy.broadcast_to(mask(where), x.shape)
     reducer = _along(x, axis, keepdims, device)
     missing = (ints == _NAT) & taken
     poisoned = numpy.asarray(reducer("sum", missing.astype(numpy.int8))) > 0 if nan == "propagate" else numpy.False_
@@ -112,9 +112,14 @@ def reduced(what: str, x: Any, axis: Axis, out: Any, keepdims: bool, where: Any,
 
 
 def or_times(what: str, x: Any, axis: Axis, dtype: Any, out: Any, keepdims: bool, where: Any, device: DeviceLike, nan: str) -> Any:
-    """The answer for times, where the library has just refused `x`; of other elements its refusal stands."""
+    """The answer for times and for lists of integers of more than 64 bits, where the library has just refused `x`; of other elements its
+    refusal stands."""
     found = times(x, what.startswith("arg"))
     if found is None:
+        if axis is None and dtype is None and out is None and not keepdims and where is True:
+            exact = of_integers(what, x)
+            if exact is not None:
+                return exact
         raise  # noqa: PLE0704: what the caller is handling
     if dtype is not None:
         raise ValueError(f"results of times are of their own type: pass no dtype, not {dtype}")
