@@ -62,6 +62,12 @@ def _summed_type(x: Any, dtype: Any) -> Any:
     return kind
 
 
+def _averaged_type(x: Any) -> Any:
+    """numpy's type of a mean, variance or deviation: of integers float64, as numpy has it; the standard leaves it open."""
+    kind = _type(x.dtype)
+    return _numpy.dtype(_numpy.float64) if kind.kind in "iub" else kind
+
+
 def _like(x: Any, found: Any) -> Any:
     """An array of numpy as one of the library of `x`, on its device."""
     if isinstance(x, (_numpy.ndarray, _numpy.generic)):
@@ -183,12 +189,12 @@ def sum(x: Any, /, *, axis: Axis = None, dtype: Any = None, keepdims: bool = Fal
 
 
 def mean(x: Any, /, *, axis: Axis = None, keepdims: bool = False) -> Any:
-    """The exact mean, rounded once to the type of `x`; NaN of no elements.
+    """The exact mean, rounded once to the type of `x`, of integers to float64; NaN of no elements.
 
     Parameters
     ----------
     x : array
-        Floats or complex numbers.
+        Numbers.
     axis : None, int or tuple of int, optional
         The axes to reduce; None: all.
     keepdims : bool, optional
@@ -203,16 +209,16 @@ def mean(x: Any, /, *, axis: Axis = None, keepdims: bool = False) -> Any:
     >>> samesum.array_api.mean(numpy.array([6e4, 6e4, 3e4], numpy.float16)).item()
     49984.0
     """
-    return _like(x, _exact("mean", x, axis, keepdims, _type(x.dtype)))
+    return _like(x, _exact("mean", x, axis, keepdims, _averaged_type(x)))
 
 
 def var(x: Any, /, *, axis: Axis = None, correction: Union[int, float] = 0.0, keepdims: bool = False) -> Any:
-    """The variance in exact arithmetic, rounded once to the type of `x`; NaN of no more than `correction` elements.
+    """The variance in exact arithmetic, rounded once to the type of `x`, of integers to float64; NaN of no more than `correction` elements.
 
     Parameters
     ----------
     x : array
-        Floats.
+        Numbers.
     axis : None, int or tuple of int, optional
         The axes to reduce; None: all.
     correction : int or float, optional
@@ -229,16 +235,16 @@ def var(x: Any, /, *, axis: Axis = None, correction: Union[int, float] = 0.0, ke
     >>> samesum.array_api.var(numpy.array([1.0, 2.0, 3.0]), correction=0.5)
     array(0.8)
     """
-    return _like(x, _exact("var", x, axis, keepdims, _type(x.dtype), correction))
+    return _like(x, _exact("var", x, axis, keepdims, _averaged_type(x), correction))
 
 
 def std(x: Any, /, *, axis: Axis = None, correction: Union[int, float] = 0.0, keepdims: bool = False) -> Any:
-    """The root of the exact variance, rounded once to the type of `x`; NaN of no more than `correction` elements.
+    """The root of the exact variance, rounded once to the type of `x`, of integers to float64; NaN of no more than `correction` elements.
 
     Parameters
     ----------
     x : array
-        Floats.
+        Numbers.
     axis : None, int or tuple of int, optional
         The axes to reduce; None: all.
     correction : int or float, optional
@@ -255,7 +261,7 @@ def std(x: Any, /, *, axis: Axis = None, correction: Union[int, float] = 0.0, ke
     >>> samesum.array_api.std(numpy.array([[1.0, 3.0], [2.0, 8.0]]), axis=1)
     array([1., 3.])
     """
-    return _like(x, _exact("std", x, axis, keepdims, _type(x.dtype), correction))
+    return _like(x, _exact("std", x, axis, keepdims, _averaged_type(x), correction))
 
 
 def prod(x: Any, /, *, axis: Axis = None, dtype: Any = None, keepdims: bool = False) -> Any:

@@ -113,6 +113,16 @@ class Exact(unittest.TestCase):
 
 
 class Standard(unittest.TestCase):
+    def test_averages_of_integers_are_float64(self):
+        for dtype in ("int8", "uint16", "int64", "uint64", "bool"):
+            x = np.array([[1, 1], [0, 1]]).astype(dtype)
+            for found, wanted in ((xp.mean(x), 0.75), (xp.var(x), 0.1875), (xp.std(x, correction=1), 0.5), (xp.mean(x, axis=1), [1.0, 0.5]),
+                                  (xp.var(x, axis=1, correction=1), [0.0, 0.5]), (xp.mean(x[:0]), math.nan)):
+                np.testing.assert_array_equal(found, wanted)
+                self.assertEqual(found.dtype, np.float64)
+        x = np.array([2**62, 2**62 + 1, 2**62 + 1])
+        self.assertEqual(xp.mean(x), float(Fraction(sum(x.tolist()), 3)))
+
     def test_types(self):
         for dtype, wanted in (("int8", "int64"), ("uint8", "uint64"), ("int64", "int64"), ("float32", "float32"), ("complex64", "complex64")):
             x = np.ones((2, 3), dtype)
