@@ -372,10 +372,13 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0) -> Any:
         raise ValueError(f"bincount takes an array of one axis, not of {x.ndim}: x.ravel() makes one")
     if _operator.index(minlength) < 0:
         raise ValueError(f"minlength is {minlength}: it must not be negative")
-    groups = max(int(x.max()) + 1 if x.size else 0, minlength)
+    groups = max(min(int(x.max()) + 1, 2**63) if x.size else 0, minlength, int(x.size != 0))
     if groups == 0:
         return _numpy.zeros(0, _numpy.int64 if weights is None else _numpy.float64)
     if weights is None:
+        if x.size == 0 or (x.min() >= 0 and groups < 2**40):
+            return _numpy.bincount(x.astype(_numpy.int64, copy=False), minlength=groups)
+        # An error, which names the element.
         return _core.sum_at(_numpy.broadcast_to(_numpy.ones((), _numpy.int8), x.shape), x, groups, None)
     return _core.sum_at(weights, x, groups, None)
 
@@ -403,6 +406,7 @@ def add_at(out: Any, indices: Any, values: Any) -> None:
     if out.ndim != 1 or out.dtype not in (_numpy.float16, _numpy.float32, _numpy.float64, _numpy.int64, _numpy.uint64):
         raise ValueError("out has to be an array of numpy of one axis, of float16, float32, float64, int64 or uint64")
     if indices.dtype.kind == "i":
+        indices = indices.astype(_numpy.int64, copy=False)  # where the length of `out` fits
         indices = _numpy.where(indices < 0, indices + len(out), indices)
     values = _numpy.broadcast_to(every(values), indices.shape)
     if not _numpy.can_cast(values.dtype, out.dtype, "same_kind"):

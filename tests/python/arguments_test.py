@@ -79,5 +79,28 @@ class Integers(unittest.TestCase):
             self.assertIsInstance(samesum.sum(x), float)
 
 
+class Indices(unittest.TestCase):
+    def test_negative_indices_are_refused(self):
+        for x, weights in (([-1], None), ([-1], [1.0]), ([-5, 2], None), (np.array([-1, -2], np.int8), None)):
+            with self.assertRaisesRegex(samesum.SamesumError, "element 0 has the index"):
+                samesum.bincount(x, weights)
+        with self.assertRaises(samesum.SamesumError):
+            samesum.bincount(np.array([2**64 - 1, 3], np.uint64))
+
+    def test_counts_of_all_types(self):
+        rng = np.random.default_rng(1)
+        for dtype in ("int8", "uint8", "int16", "uint32", "int64", "uint64", ">i4"):
+            x = rng.integers(0, 100, 1000).astype(dtype)
+            found = samesum.bincount(x, minlength=120)
+            self.assertEqual((found.tolist(), found.dtype), ([x.tolist().count(i) for i in range(120)], np.int64))
+        self.assertEqual(samesum.bincount([], minlength=2).tolist(), [0, 0])
+
+    def test_narrow_indices_from_the_end(self):
+        for dtype in ("int8", "int16", "int32", "int64"):
+            out = np.zeros(300)
+            samesum.add_at(out, np.array([-1, -1, 0], dtype), [1.0, 2.0, 4.0])
+            self.assertEqual((out[299], out[0], out.sum()), (3.0, 4.0, 7.0))
+
+
 if __name__ == "__main__":
     unittest.main()
