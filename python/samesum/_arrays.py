@@ -40,6 +40,11 @@ def widened(x: Any) -> Any:
     return (x.view(numpy.uint16).astype(numpy.uint32) << 16).view(numpy.float32)
 
 
+def _is_labelled(x: Any) -> bool:
+    """Whether this is an array with names, as xarray's: to Arrow it is a table, which has its coordinates too."""
+    return hasattr(x, "__array__") and hasattr(x, "dims") and hasattr(x, "coords")
+
+
 def present(x: Any) -> tuple[Any, bool]:
     """The elements of an array that are not masked and not missing, and whether there are others.
 
@@ -59,6 +64,8 @@ def present(x: Any) -> tuple[Any, bool]:
             return x, False
     x = on_host(x)
     if hasattr(x, "__arrow_c_array__") or hasattr(x, "__arrow_c_stream__"):
+        if _is_labelled(x):
+            return x, False
         x, missing = _core.read_arrow(x)
         return x, missing != 0
     return x, False
@@ -123,6 +130,16 @@ def validity(x: Any) -> Any:
 def is_complex(x: Any) -> bool:
     dtype = x.dtype if hasattr(x, "dtype") else numpy.asarray(x).dtype
     return getattr(dtype, "kind", "") == "c" or "complex" in str(dtype)
+
+
+def whole_nans(x: Any, number: complex = complex(numpy.nan, numpy.nan)) -> Any:
+    """Complex numbers with `number` for each that has a NaN in a part: the library leaves out parts, and numpy's functions whole numbers."""
+    if not is_complex(x):
+        return x
+    x = x if hasattr(x, "dtype") else numpy.asarray(x)
+    if hasattr(x, "masked_fill"):  # a tensor of torch
+        return x.masked_fill(x.isnan(), number)
+    return (numpy.ma if isinstance(x, numpy.ma.MaskedArray) else numpy).where(numpy.isnan(x), x.dtype.type(number), x)
 
 
 def as_buffer(x: Any) -> tuple[Any, bool, bool]:

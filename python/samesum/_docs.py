@@ -17,7 +17,7 @@ _PARAMETERS = {
           "PyCapsule interface, DLPack or ``__cuda_array_interface__`` (an array on a GPU), or a list. Elements that are missing (null) or masked are\n"
           "left out; where their positions matter they are refused."),
     "axis": ("None, int or tuple of int, optional", "The axes to reduce; None: all elements."),
-    "dtype": ("dtype, optional", "``numpy.float32`` rounds the exact result once to float32, instead of to float64."),
+    "dtype": ("dtype, optional", "``numpy.float32`` rounds the exact result once to float32, ``float`` that of integers to float64. Not for complex results."),
     "out": ("array, optional", "Where to write: of the result's shape and type, in host memory or on the GPU of `x`."),
     "keepdims": ("bool, optional", "The result keeps the reduced axes, with extent 1."),
     "where": ("array of bool, optional", "Which elements to take, of bool or of integers 0 and 1; it broadcasts to the shape of `x`."),
@@ -28,7 +28,7 @@ _PARAMETERS = {
     "device": ("Device or str, optional", "Where to compute: ``'cpu'``, ``'opencl:0'``, ``'cuda:0'``; None: where the elements lie,\nor by their size."),
     "progress": ("callable, optional", "Called between two parts of long work with what is done and the whole, in bytes (of `pairs` in pairs); 0: the whole\n"
                  "is not known. An exception that it raises ends the work."),
-    "nan": ("{'propagate', 'skip'}, optional", "Whether a NaN makes the result NaN, or is left out."),
+    "nan": ("{'propagate', 'skip'}, optional", "Whether a NaN makes the result NaN, or is left out; of complex numbers one in either part."),
 }
 
 

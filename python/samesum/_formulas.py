@@ -47,7 +47,7 @@ def reduce(x: Any, operator: str, identity: int | float | None = None, device: D
     array([6, 9])
     """
     if axis is not None or keepdims:
-        return _core.reduce_along(x, operator, identity, parameters, _axes(axis), keepdims, device)
+        return _core.reduce_along(x, operator, identity, parameters, _axes(axis), bool(keepdims), device)
     return _core.reduce(x, operator, identity, parameters, device)
 
 
@@ -110,5 +110,5 @@ def sum_map(formula: str, device: DeviceLike = None, nan: str = "propagate", axi
     array([1. , 2.5])
     """
     if axis is not None or keepdims:
-        return _core.sum_map_along(formula, inputs, _axes(axis), keepdims, nan, device)
+        return _core.sum_map_along(formula, inputs, _axes(axis), bool(keepdims), nan, device)
     return _core.sum_map(formula, inputs, nan, device)

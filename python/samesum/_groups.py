@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, Sequence
 import numpy as _numpy
 
 from . import _core
-from ._arrays import every, is_complex, present, validity, widened
+from ._arrays import every, is_complex, present, validity, whole_nans, widened
 from ._docs import documented
 from ._narrow import once
 from ._progress import watched
-from ._reductions import _to_float, into
+from ._reductions import _correction, _to_float, as_float64, into
 from ._times import by_key, cumulated, times
 
 if TYPE_CHECKING:
@@ -49,7 +49,8 @@ def scan(x: Any, operation: str = "sum", axis: int | None = None, exclusive: boo
     >>> samesum.scan([1, 2, 3, 4], offsets=[0, 2])
     array([1, 3, 3, 7])
     """
-    return _core.scan(x, operation, axis, exclusive, _to_float(dtype), [int(offset) for offset in offsets], nan, device)
+    found = _core.scan(x, operation, axis, bool(exclusive), _to_float(dtype, x), [int(offset) for offset in offsets], nan, device)
+    return as_float64(found) if dtype is not None and found.dtype.kind in "iu" else found
 
 
 @documented
@@ -76,9 +77,10 @@ def cumsum(x: Any, axis: int | None = None, dtype: Any = None, out: Any = None, 
     array([1.e+16, 1.e+16, 1.e+00])
     """
     if getattr(getattr(x, "dtype", None), "kind", "") == "c" or (isinstance(x, (list, tuple)) and is_complex(x)):
-        x = every(x)
+        _to_float(dtype, x)
+        x = every(x) if nan != "skip" else whole_nans(every(x))
         result = _numpy.empty(x.shape, _numpy.complex128)
-        result.real, result.imag = (scan(part, "sum", axis, False, dtype, (), device, nan) for part in (x.real, x.imag))
+        result.real, result.imag = (scan(part, "sum", axis, False, None, (), device, nan) for part in (x.real, x.imag))
         return into(out, result.reshape(-1) if axis is None else result)
     try:
         result = scan(x, "sum", axis, False, dtype, (), device, nan)
@@ -228,7 +230,7 @@ class GroupBy:
         >>> samesum.groupby([7, 3, 7]).var([1.0, 2.0, 4.0])
         array([0.  , 2.25])
         """
-        return self._reduced(x, "var", ddof, nan)
+        return self._reduced(x, "var", _correction(ddof), nan)
 
     @documented
     def std(self, x: Any, ddof: int = 0, nan: str = "propagate") -> Any:
@@ -247,7 +249,7 @@ class GroupBy:
         >>> samesum.groupby([7, 3, 7]).std([1.0, 2.0, 4.0])
         array([0. , 1.5])
         """
-        return self._reduced(x, "std", ddof, nan)
+        return self._reduced(x, "std", _correction(ddof), nan)
 
     @documented
     def min(self, x: Any, nan: str = "propagate") -> Any:

@@ -10,7 +10,7 @@ from ._arrays import is_complex, present
 from ._core import Statistics
 from ._docs import documented
 from ._progress import watched
-from ._reductions import _AXIS, _along, _axes, _each, _simple, into, numbers
+from ._reductions import _AXIS, _KINDS, _along, _axes, _each, _simple, into, numbers
 from ._times import or_times
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def _place(name: str, x: Any, axis: Axis, out: Any, keepdims: bool, device: Devi
     try:
         if axis is None and out is None and not keepdims:
             return _core.extremum(x, name == "argmax", True, nan, device)
-        return _core.along(getattr(_AXIS, name), x, _axes(axis), keepdims, nan, device, out)
+        return _core.along(getattr(_AXIS, name), x, _axes(axis), bool(keepdims), nan, device, out)
     except TypeError:
         return or_times(name, x, axis, None, out, keepdims, True, device, nan)
 
@@ -217,7 +217,7 @@ def all(x: Any, axis: Axis = None, out: Any = None, keepdims: bool = False, wher
     True
     """
     if not _simple(x, where):
-        return _each(lambda part: count_nonzero(part, device=device) == part.size, x, axis, keepdims, out, where)
+        return _each(lambda part: count_nonzero(part, device=device) == part.size, x, axis, keepdims, out, where, lambda _: bool)
     x, _ = present(x)
     x = x if hasattr(x, "shape") else _numpy.asarray(x)
     shape = x.shape
@@ -281,13 +281,15 @@ def quantile(x: Any, q: Any, axis: Axis = None, out: Any = None, method: str = "
     """
     if progress is not None:
         return watched(quantile, locals())
+    between = method in ("linear", "midpoint")  # two elements
     if axis is not None or keepdims or where is not True or out is not None:
         if _numpy.ndim(q) == 0:
-            return _each(lambda part: _core.quantiles(part, [float(q)], method, nan, device)[0], x, axis, keepdims, out, where)
+            return _each(lambda part: _core.quantiles(part, [float(q)], method, nan, device)[0], x, axis, keepdims, out, where,
+                         lambda dtype: _numpy.float64 if between or dtype.kind == "f" else _KINDS["sum"](dtype))
         return into(out, _numpy.array([quantile(x, each, axis, None, method, keepdims, where, device, nan) for each in q]))
     if _numpy.ndim(q) == 0:
         return _core.quantiles(x, [float(q)], method, nan, device)[0]
-    return numbers(_core.quantiles(x, [float(each) for each in q], method, nan, device))
+    return numbers(_core.quantiles(x, [float(each) for each in q], method, nan, device), _numpy.float64 if between else None)
 
 
 @documented

@@ -38,6 +38,9 @@ def _one(a: Any, b: Any, conjugate: bool, device: DeviceLike, nan: str) -> Any:
     ar, ai, br, bi = parts
     if ar.shape != br.shape:
         raise ValueError(f"a has the shape {ar.shape} and b {br.shape}")
+    if nan == "skip":  # both products of two numbers of which one has a NaN
+        kept = ~(_numpy.isnan(ar) | _numpy.isnan(ai) | _numpy.isnan(br) | _numpy.isnan(bi))
+        ar, ai, br, bi = ar[kept], ai[kept], br[kept], bi[kept]
     ai = -ai if conjugate else ai
     return complex(_core.dot(*_joined((ar, br), (-ai, bi)), nan, device), _core.dot(*_joined((ar, bi), (ai, br)), nan, device))
 

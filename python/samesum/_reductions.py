@@ -3,17 +3,18 @@ from __future__ import annotations
 
 import builtins
 import math
+import operator
 from typing import TYPE_CHECKING, Any, Callable
 
 import numpy as _numpy
 
 from . import _core
-from ._arrays import as_array, mask, present, widened
+from ._arrays import as_array, is_complex, mask, present, whole_nans, widened
 from ._docs import documented
 from ._lazy import lazy_sum
 from ._narrow import part, power, root, rounded, squares, variance
 from ._progress import watched
-from ._times import or_times
+from ._times import or_times, times
 
 if TYPE_CHECKING:
     from ._docs import Axis, DeviceLike, Progress
@@ -26,17 +27,45 @@ def _axes(axis: Axis) -> list[int] | None:
     return None if axis is None else list(axis) if isinstance(axis, (tuple, list)) else [axis]  # type: ignore[list-item]
 
 
-def _to_float(dtype: Any) -> bool:
+def _to_float(dtype: Any, x: Any = None) -> bool:
+    """Whether results are float32. `x`: elements whose results are complex if they are, for which there is no dtype."""
     if dtype is None:
         return False
+    if x is not None and is_complex(x):
+        raise TypeError(f"samesum: dtype is {_numpy.dtype(dtype)}, and the results are complex numbers: pass the real and the imaginary parts")
     dtype = _numpy.dtype(dtype)
     if dtype not in (_numpy.float32, _numpy.float64):
         raise ValueError(f"dtype has to be None, float64 or float32, not {dtype}: integers are summed exactly without it")
     return bool(dtype == _numpy.float32)
 
 
-def numbers(results: list[Any]) -> Any:
-    """An array of results. Integers stay exact: where they fit neither int64 nor uint64, as Python's."""
+def _summed(dtype: Any) -> Any:
+    """The type of sums along axes of elements of a type."""
+    return _numpy.int64 if dtype.kind == "i" else _numpy.uint64 if dtype.kind in "ub" else _averaged(dtype)
+
+
+def _averaged(dtype: Any) -> Any:
+    return _numpy.complex128 if dtype.kind == "c" else _numpy.float64
+
+
+# The types of results along axes, by the elements' type. Of products, as of others that are not here, integers are as numbers() has them.
+_KINDS: dict[str, Callable[[Any], Any]] = {
+    "sum": _summed, "mean": _averaged, "count_nonzero": lambda _: _numpy.int64,
+    "min": lambda dtype: _numpy.uint8 if dtype.kind == "b" else dtype, "max": lambda dtype: _numpy.uint8 if dtype.kind == "b" else dtype,
+    "prod": lambda dtype: None if dtype.kind in "iub" else _averaged(dtype)}
+
+
+def _float64(_: Any) -> Any:
+    return _numpy.float64
+
+
+def numbers(results: list[Any], dtype: Any = None) -> Any:
+    """An array of results. Without a type integers stay exact: where they fit neither int64 nor uint64, as Python's."""
+    if dtype is not None:
+        try:
+            return _numpy.array(results, dtype)
+        except OverflowError:
+            raise _core.NoAnswerError(f"a result does not fit into {_numpy.dtype(dtype)}: convert to a wider type, or to floats, first") from None
     if not builtins.all(isinstance(each, int) and not isinstance(each, bool) for each in results):
         return _numpy.array(results)
     low, high = builtins.min(results, default=0), builtins.max(results, default=0)
@@ -44,8 +73,10 @@ def numbers(results: list[Any]) -> Any:
     return _numpy.array(results, _numpy.int64 if fits else _numpy.uint64 if 0 <= low and high < 2**64 else object)
 
 
-def _each(function: Callable[[Any], Any], x: Any, axis: Axis, keepdims: bool, out: Any, where: Any) -> Any:
-    """`function` of the elements at each position along the other axes: for what the library does not do along axes."""
+def _each(function: Callable[[Any], Any], x: Any, axis: Axis, keepdims: bool, out: Any, where: Any,
+          kind: Callable[[Any], Any] = lambda _: None) -> Any:
+    """`function` of the elements at each position along the other axes: for what the library does not do along axes. `kind`: of the elements'
+    type that of the results; None: by the results."""
     if hasattr(x, "__cuda_array_interface__"):
         raise ValueError("arrays on a GPU have no where=, and this function has no axis= and out= for them: use their framework's indexing")
     if isinstance(x, _numpy.ma.MaskedArray):
@@ -74,15 +105,15 @@ def _each(function: Callable[[Any], Any], x: Any, axis: Axis, keepdims: bool, ou
     if axis is None and not keepdims and out is None:
         return results[0]
     shape = tuple(1 if i in axes else n for i, n in enumerate(x.shape)) if keepdims else rest
-    return into(out, numbers(results).reshape(shape))
+    return into(out, numbers(results, kind(x.dtype)).reshape(shape))
 
 
 def into(out: Any, results: Any) -> Any:
-    """`out` with the results, or the results where it is None."""
+    """`out` with the results, or the results where it is None. A type that would round them, or that does not hold them, is refused."""
     if out is None:
         return results
     results = _numpy.asarray(results)
-    if out.shape != results.shape or not _numpy.can_cast(results.dtype, out.dtype, "same_kind"):
+    if out.shape != results.shape or not _numpy.can_cast(results.dtype, out.dtype):
         raise ValueError(f"out has the shape {out.shape} and the type {out.dtype}: this result has {results.shape} and {results.dtype}")
     out[...] = results
     return out
@@ -97,8 +128,8 @@ def _along(reduction: Any, whole: Callable[[Any], Any], x: Any, axis: Axis, out:
            nan: str) -> Any:
     """A reduction along axes; `whole`: the same of all elements."""
     if not _simple(x, where):
-        return _each(whole, x, axis, keepdims, out, where)
-    return _core.along(reduction, x, _axes(axis), keepdims, nan, device, out)
+        return _each(whole, x, axis, keepdims, out, where, _KINDS.get(reduction.name, _float64))
+    return _core.along(reduction, x, _axes(axis), bool(keepdims), nan, device, out)
 
 
 def _narrowed(reduction: Any, x: Any, axis: Axis, out: Any, keepdims: bool, where: Any, device: DeviceLike, nan: str) -> Any:
@@ -156,32 +187,44 @@ def sum(x: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims:
     """
     if progress is not None:
         return watched(sum, locals())
-    to_float = dtype is not None and _to_float(dtype)
+    to_float = dtype is not None and _to_float(dtype, x)
     if lazy and where is True and out is None and device is None and not to_float:
         found = lazy_sum(x, _axes(axis), keepdims, nan)
         if found is not None:
             return found
+    if dtype is not None and not to_float and times(x) is None and not hasattr(out, "__cuda_array_interface__"):
+        return into(out, as_float64(sum(x, axis, None, None, keepdims, where, device, nan)))
+    if nan == "skip":
+        x = whole_nans(x)
     try:
         if axis is None and where is True and out is None and not keepdims:
             return _core.sum(x, nan, device, to_float)
         if to_float:
             found = _narrowed(_AXIS.sum, x, axis, out, keepdims, where, device, nan)
-            return found if found is not None else _as_float32(_each(_summing(nan, device, True), x, axis, keepdims, out, where))
+            return found if found is not None else _each(_summing(nan, device, True), x, axis, keepdims, out, where, _float32)
         return _along(_AXIS.sum, _summing(nan, device, False), x, axis, out, keepdims, where, device, nan)
     except TypeError:
         return or_times("sum", x, axis, dtype, out, keepdims, where, device, nan)
 
 
-def _as_float32(result: Any) -> Any:
-    return result.astype(_numpy.float32, copy=False) if isinstance(result, _numpy.ndarray) and result.dtype == _numpy.float64 else result
+def _float32(_: Any) -> Any:
+    return _numpy.float32
+
+
+def as_float64(found: Any) -> Any:
+    """Exact integers rounded once to float64; floats as they are."""
+    return found.astype(_numpy.float64, copy=False) if isinstance(found, _numpy.ndarray) else float(found)
 
 
 def _average(what: Any, reduction: Any, x: Any, axis: Axis, dtype: Any, out: Any, keepdims: bool, where: Any, nan: str, device: DeviceLike,
              ddof: int = 0) -> Any:
-    to_float = dtype is not None and _to_float(dtype)
+    to_float = dtype is not None and _to_float(dtype, x if what is _MEAN else None)
+    ddof = _correction(ddof)
+    if nan == "skip":
+        x = whole_nans(x)
     whole = axis is None and where is True and out is None and not keepdims
     if what is not _MEAN and not (whole and what is _NORM) and getattr(getattr(x, "dtype", None), "kind", "") == "c":
-        return _each(lambda part: _of_complex(what.name, part, ddof, nan), x, axis, keepdims, out, where)
+        return _each(lambda part: _of_complex(what.name, part, ddof, nan, to_float), x, axis, keepdims, out, where, _float32 if to_float else _float64)
     if whole:
         return _core.average(x, what, ddof, nan, device, to_float)
     if to_float and not ddof:
@@ -189,12 +232,19 @@ def _average(what: Any, reduction: Any, x: Any, axis: Axis, dtype: Any, out: Any
         if found is not None:
             return found
     if to_float or ddof:
-        result = _each(lambda part: _core.average(part, what, ddof, nan, device, to_float), x, axis, keepdims, out, where)
-        return _as_float32(result) if to_float and out is None else result
+        return _each(lambda part: _core.average(part, what, ddof, nan, device, to_float), x, axis, keepdims, out, where,
+                     _float32 if to_float else _float64)
     return _along(reduction, lambda part: _core.average(part, what, 0, nan, device, False), x, axis, out, keepdims, where, device, nan)
 
 
-def _of_complex(what: str, x: Any, ddof: int, nan: str) -> float:
+def _correction(ddof: Any) -> int:
+    found: int = operator.index(int(ddof) if isinstance(ddof, float) and ddof.is_integer() else ddof)
+    if found < 0:
+        raise ValueError(f"ddof is {ddof}: it must not be negative")
+    return found
+
+
+def _of_complex(what: str, x: Any, ddof: int, nan: str, to_float: bool) -> float:
     """The variance, deviation or norm of complex numbers, which are those of the distances from the mean or from 0, rounded once."""
     kept = x[~_numpy.isnan(x)] if nan == "skip" else x
     if what != "norm" and kept.size <= ddof:
@@ -204,9 +254,10 @@ def _of_complex(what: str, x: Any, ddof: int, nan: str) -> float:
     square = squares(kept.real) + squares(kept.imag) if what == "norm" else (
         variance(kept.real, kept.size, ddof) + variance(kept.imag, kept.size, ddof))
     try:
-        return root(square) if what != "var" else float(square)
+        wide = root(square) if what != "var" else float(square)
     except OverflowError:
         return math.inf
+    return float(rounded(wide, _numpy.float32, lambda _: (square, 1 if what == "var" else 2))) if to_float else wide
 
 
 @documented
@@ -340,14 +391,16 @@ def prod(x: Any, axis: Axis = None, out: Any = None, keepdims: bool = False, whe
     """
     if progress is not None:
         return watched(prod, locals())
+    if nan == "skip":
+        x = whole_nans(x, 1)
     if axis is None and where is True and out is None and not keepdims:
         return _core.product(x, nan, device)
     if _simple(x, where):
         try:
-            return into(out, _as_numbers(_core.along(_AXIS.prod, x, _axes(axis), keepdims, nan, device, None)))
+            return into(out, _as_numbers(_core.along(_AXIS.prod, x, _axes(axis), bool(keepdims), nan, device, None)))
         except (TypeError, ValueError, _core.SamesumError):
             pass  # complex numbers, integers of more than 64 bits, times; or it is wrong, and the message is that of the other way
-    return _each(lambda part: _core.product(part, nan, device), x, axis, keepdims, out, where)
+    return _each(lambda part: _core.product(part, nan, device), x, axis, keepdims, out, where, _KINDS["prod"])
 
 
 def _as_numbers(products: Any) -> Any:

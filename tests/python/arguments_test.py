@@ -102,5 +102,151 @@ class Indices(unittest.TestCase):
             self.assertEqual((out[299], out[0], out.sum()), (3.0, 4.0, 7.0))
 
 
+class Types(unittest.TestCase):
+    X = np.arange(1, 13).reshape(3, 4)
+    ALL = np.ones((3, 4), bool)
+
+    def test_types_do_not_depend_on_where(self):
+        for dtype in ("u1", "i1", "u4", "i8", "u8", "f2", "f4", "f8", "?", "c8", "c16"):
+            x = self.X.astype(dtype)
+            for name in ("sum", "mean", "var", "std", "norm", "min", "max", "count_nonzero", "prod", "all", "any"):
+                if dtype[0] == "c" and name in ("min", "max"):
+                    continue
+                function = getattr(samesum, name)
+                wanted = function(x, axis=1)
+                found = function(x, axis=1, where=self.ALL)
+                self.assertEqual((found.dtype, found.tolist()), (wanted.dtype, wanted.tolist()), (dtype, name))
+                masked = np.ma.array(np.vstack([x, x[:1]]), mask=np.vstack([~self.ALL, self.ALL[:1]]))
+                if name in ("sum", "count_nonzero"):
+                    found = function(masked, axis=1)
+                    self.assertEqual((found.dtype, found.tolist()), (wanted.dtype, wanted.tolist() + [0]), (dtype, name))
+                empty = function(x[:0], axis=1)
+                self.assertEqual(function(x[:0], axis=1, where=self.ALL[:0]).dtype, empty.dtype, (dtype, name))
+
+    def test_types_do_not_depend_on_values(self):
+        for x in ([[1, 3], [3, 5]], [[1, 2], [3, 5]], [[1, 2], [3, 4]]):
+            for q in (0.5, [0.0, 0.5]):
+                for axis in (1, None):
+                    found = samesum.quantile(x, q, axis=axis, keepdims=True)
+                    self.assertEqual((found.dtype, found.tolist()), (np.float64, np.quantile(x, q, axis=axis, keepdims=True).tolist()))
+            self.assertEqual(samesum.median(x, axis=0).dtype, np.float64)
+            self.assertEqual(samesum.quantile(x, [0.5, 1]).dtype, np.float64)
+            self.assertEqual(samesum.quantile(np.array(x, np.uint8), 0.5, axis=0, method="lower").dtype, np.uint64)
+        empty = np.zeros((0, 2))
+        for found in (samesum.var(empty, axis=1, ddof=1), samesum.std(empty, axis=1, ddof=1), samesum.median(empty, axis=1)):
+            self.assertEqual((found.dtype, found.shape), (np.float64, (0,)))
+
+    def test_sums_that_do_not_fit_with_where(self):
+        x = np.array([[2**62, 2**62]])
+        for where in (True, [True, True]):
+            with self.assertRaises(samesum.NoAnswerError):
+                samesum.sum(x, axis=1, where=where)
+
+    def test_out_does_not_round_again(self):
+        x = np.array([[1.0, 2.0**-24, 2.0**-60], [1.0, 2.0, 3.0]])
+        narrow = np.empty(2, np.float32)
+        for call in (lambda: samesum.sum(x, axis=1, out=narrow), lambda: samesum.sum(x, axis=1, where=x > 0, out=narrow),
+                     lambda: samesum.var(x, axis=1, ddof=1, out=narrow), lambda: samesum.median(x, axis=1, out=narrow),
+                     lambda: samesum.cumsum(x[0, :2], out=narrow), lambda: samesum.dot(x, x[0], out=narrow),
+                     lambda: samesum.sum(np.array([[300], [1]]), axis=1, where=[True], out=np.empty(2, np.int8)),
+                     lambda: samesum.dot([[2**62], [1]], [1], out=np.empty(2, np.int32))):
+            with self.assertRaisesRegex(ValueError, "out|type|float32"):
+                call()
+        self.assertIs(samesum.sum(x, axis=1, dtype=np.float32, where=x > 0, out=narrow), narrow)
+        self.assertEqual(narrow.tolist(), [1 + 2.0**-23, 6.0])  # which two roundings would not give
+        self.assertIs(samesum.var(x, axis=1, ddof=1, dtype=np.float32, out=narrow), narrow)
+        self.assertEqual(narrow.tolist(), [samesum.var(row, ddof=1, dtype=np.float32) for row in x])
+        wide = np.empty(2)
+        self.assertEqual(samesum.sum(self.X[:2], axis=1, dtype=float, out=wide).tolist(), [10.0, 26.0])
+
+    def test_dtype_of_integers(self):
+        big = np.array([[2**53, 1, 2], [1, 2, 3]])
+        self.assertEqual(repr(samesum.sum([1, 2], dtype=float)), "3.0")
+        self.assertEqual(repr(samesum.sum(np.full(4, 2**63, np.uint64), dtype=float)), repr(2.0**65))
+        for found, wanted in ((samesum.sum(big, axis=1, dtype=float), [2.0**53 + 4, 6.0]), (samesum.sum(big, axis=1, dtype=float, where=big > 1), [2.0**53 + 2, 5.0]),
+                              (samesum.cumsum(big[0], dtype=float), [2.0**53, 2.0**53, 2.0**53 + 4]), (samesum.scan([3, 1], "max", dtype=float), [3.0, 3.0]),
+                              (samesum.sum(big, dtype=float, keepdims=True), [[2.0**53 + 8]])):
+            self.assertEqual((found.dtype, found.tolist()), (np.float64, wanted))
+        with self.assertRaisesRegex(ValueError, "of their own type"):
+            samesum.sum(np.array([1, 2], "m8[s]"), dtype=float)
+
+    def test_dtype_of_complex_numbers(self):
+        z = np.array([[1 + 2.0**-24 + 2j, 2.0**-60 + 1j], [3j, 4]])
+        for dtype in (np.float32, float):
+            for function in (samesum.sum, samesum.mean, samesum.cumsum):
+                for x in (z, z.tolist()):
+                    with self.assertRaisesRegex(TypeError, "complex"):
+                        function(x, axis=1, dtype=dtype)
+        self.assertEqual(samesum.norm(z[1:], axis=1, dtype=np.float32).tolist(), [5.0])
+        self.assertEqual(samesum.norm(z[1:], axis=1, dtype=np.float32).dtype, np.float32)
+        # 1 + 2^-24 is halfway between two float32s; 2^-60 decides.
+        self.assertEqual(samesum.norm(np.array([[1 + 2.0**-24 + 2.0**-29 * 1j]]), axis=1, dtype=np.float32).tolist(), [1 + 2.0**-23])
+        self.assertEqual(samesum.var(z[1], dtype=np.float32), 6.25)
+
+    def test_numbers_of_other_types(self):
+        x = np.array([[1.0, 2.0], [3.0, 6.0]])
+        for one in (1.0, np.int64(1), np.float64(1), True):
+            self.assertEqual(samesum.var(x, axis=1, ddof=one).tolist(), [0.5, 4.5])
+            self.assertEqual(samesum.std(x[0], ddof=one), math.sqrt(0.5))
+            self.assertEqual(samesum.groupby([1, 1]).var([1.0, 2.0], ddof=one).tolist(), [0.5])
+        for one in (1, np.True_):
+            for name in ("sum", "mean", "min", "argmin", "prod", "median", "count_nonzero", "var"):
+                self.assertEqual(getattr(samesum, name)(x, axis=1, keepdims=one).shape, (2, 1), name)
+            self.assertEqual(samesum.sum_map("x", axis=1, keepdims=one, x=x).shape, (2, 1))
+        for bad in (0.5, "1", None):
+            with self.assertRaises(TypeError):
+                samesum.var(x, ddof=bad)
+        with self.assertRaisesRegex(ValueError, "negative"):
+            samesum.var(x, ddof=-1)
+
+
+class Complex(unittest.TestCase):
+    def test_a_number_with_a_nan_is_left_out(self):
+        nan = math.nan
+        rng, kept = random.Random(3), []
+        z = np.array([complex(rng.uniform(-1, 1) * 2.0 ** rng.randint(-60, 60), rng.uniform(-1, 1)) for _ in range(60)])
+        for i, bad in ((3, complex(nan, 1e18)), (10, complex(1e18, nan)), (30, complex(nan, nan)), (31, complex(1e18, nan))):
+            z[i] = bad
+        rows = z.reshape(3, 20)
+        for name in ("sum", "mean", "norm", "var", "std"):
+            function = getattr(samesum, name)
+            wanted = [function(row[~np.isnan(row)]) for row in rows]
+            kept.append(abs(function(z[~np.isnan(z)])))
+            for each in (z, z.astype(">c16"), z.tolist(), np.ma.array(z)):
+                self.assertEqual(function(each, nan="skip"), function(z[~np.isnan(z)]), name)
+            self.assertEqual(function(rows, axis=1, nan="skip").tolist(), wanted, name)
+            self.assertEqual(function(rows, axis=1, nan="skip", where=np.ones(20, bool)).tolist(), wanted, name)
+            self.assertTrue(np.isnan(function(z)), name)
+        self.assertEqual(samesum.cumsum(z, nan="skip").tolist()[-1], samesum.sum(z, nan="skip"))
+        taken = ~np.isnan(z)
+        self.assertEqual(samesum.dot(z, z, nan="skip"), samesum.dot(z[taken], z[taken]))
+        self.assertEqual(samesum.prod(np.array([2j, complex(nan, 3), 5]), nan="skip"), 10j)
+        self.assertEqual(samesum.prod(np.array([[2j, complex(nan, 3), 5]]), axis=1, nan="skip").tolist(), [10j])
+        masked = np.ma.array(z, mask=np.arange(60) < 5)
+        self.assertEqual(samesum.sum(masked, nan="skip"), samesum.sum(z[5:], nan="skip"))
+        informative(kept)
+
+    def test_counts_of_all_types(self):
+        for dtype in ("c8", "c16", ">c8", ">c16"):
+            z = np.array([[0, 1j], [0, 0]], dtype)
+            self.assertEqual((samesum.count_nonzero(z), samesum.any(z), samesum.all(z)), (1, True, False))
+            self.assertEqual(samesum.count_nonzero(z, axis=1).tolist(), [1, 0])
+
+
+class Labelled(unittest.TestCase):
+    def test_arrays_that_are_tables_to_arrow(self):
+        """xarray's arrays, as far as samesum looks at them."""
+        class DataArray:
+            dims, coords, dtype, shape = ("a", "b"), {}, np.dtype(float), (2, 2)
+
+            def __array__(self, dtype=None, copy=None):
+                return np.array([[1.0, 2.0], [3.0, 5.0]])
+
+            def __arrow_c_stream__(self, requested_schema=None):
+                raise AssertionError("its elements are in __array__")
+
+        self.assertEqual((samesum.sum(DataArray()), samesum.sum(DataArray(), axis=0).tolist(), samesum.max(DataArray())), (11.0, [4.0, 7.0], 5.0))
+
+
 if __name__ == "__main__":
     unittest.main()
