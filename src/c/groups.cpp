@@ -108,7 +108,7 @@ samesum_status samesum_group_sums_results(const samesum_group_sums* sums, samesu
   return guard([&] {
     const GroupSums& all = need(sums, "sums").value;
     // Sums on a device stay there.
-    if (which == SAMESUM_GROUP_SUM && need(to, "array").device != nullptr) return all.sums(array_of(to), nan_of(skip_nan));
+    if (which == SAMESUM_GROUP_SUM && need(to, "to").device != nullptr) return all.sums(array_of(to), nan_of(skip_nan));
     copy(results_of(all, which, ddof, nan_of(skip_nan)).array(), to);
   });
 }
@@ -144,7 +144,7 @@ samesum_status samesum_scan(const samesum_array* array, const samesum_scan_optio
     if (given.along_axis != 0) wanted.axis = given.axis;
     const std::span offsets = need(given.offsets, given.offset_count, "offsets");
     wanted.offsets.assign(offsets.begin(), offsets.end());
-    if (given.by == nullptr) return scan(array_of(array), wanted, array_of(to), options_of(options));
+    if (given.by == nullptr) return scan(array_of(array), wanted, array_of(to, "to"), options_of(options));
     copy(scan(array_of(array), operator_of(given.by), wanted, options_of(options)).array(), to);
   });
 }

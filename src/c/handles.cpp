@@ -39,8 +39,8 @@ DType type_of(samesum_type type) {
 }
 samesum_type type_of(DType type) { return static_cast<samesum_type>(type); }
 
-Array array_of(const samesum_array* array) {
-  const samesum_array& given = need(array, "array");
+Array array_of(const samesum_array* array, const char* name) {
+  const samesum_array& given = need(array, name);
   const DType type = type_of(given.type);
   if (given.rank > Array::kMaxRank) refuse("an array of " + std::to_string(given.rank) + " axes: there can be up to 64");
   if (given.rank != 0) need(given.shape, "shape");
@@ -52,6 +52,7 @@ Array array_of(const samesum_array* array) {
   };
   const Array view = host(given.data);
   if (given.data == nullptr && view.size() != 0) refuse("'data' is a null pointer");
+  if (given.device == nullptr && given.offset != 0) refuse("'offset' is for arrays in device memory: add it to 'data', or set it to 0");
   if (given.device == nullptr) return view;
   const std::uint64_t bytes = given.offset + reach(view);
   Buffer buffer = Buffer::wrap(given.device->device, const_cast<void*>(given.data), bytes);  // which is only read
@@ -103,7 +104,7 @@ Value value_of(const samesum_value& value) {
 samesum_extremum extremum_of(const Extremum& extremum) { return {value_of(extremum.value), extremum.index}; }
 
 void copy(const Array& results, const samesum_array* to) {
-  const Array target = array_of(to);
+  const Array target = array_of(to, "to");
   if (target.type() != results.type()) {
     refuse("the results are " + std::string(name_of(results.type())) + ", the array for them is " + std::string(name_of(target.type())));
   }

@@ -148,7 +148,7 @@ Struct copy_of(const Struct* given, const char* name) {
 
 DType type_of(samesum_type type);
 samesum_type type_of(DType type);
-Array array_of(const samesum_array* array);
+Array array_of(const samesum_array* array, const char* name = "array");
 Options options_of(const samesum_options* options);
 NanPolicy nan_of(int skip);
 samesum_value value_of(const Value& value);

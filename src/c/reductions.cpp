@@ -120,7 +120,7 @@ samesum_status samesum_complex_squared_norm(const samesum_array* parts, const sa
 samesum_status samesum_reduce_axes(const samesum_array* array, samesum_reduction reduction, const int64_t* axes, size_t count, int keep,
                                    const samesum_options* options, const samesum_array* to) {
   return guard([&] {
-    axis_reduction(array_of(array), reduction_of(reduction), axes_of(axes, count, keep), array_of(to), options_of(options));
+    axis_reduction(array_of(array), reduction_of(reduction), axes_of(axes, count, keep), array_of(to, "to"), options_of(options));
   });
 }
 

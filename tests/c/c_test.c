@@ -87,6 +87,13 @@ static void axes_and_formulas(void) {
   CHECK(sums[0] == 5 && sums[1] == 7 && sums[2] == 9);
   const int64_t none = 2;
   CHECK(samesum_reduce_axes(&matrix, SAMESUM_REDUCE_SUM, &none, 1, 0, NULL, &to) == SAMESUM_USAGE);
+  CHECK(samesum_reduce_axes(&matrix, SAMESUM_REDUCE_SUM, &axis, 1, 0, NULL, NULL) == SAMESUM_USAGE && strstr(samesum_message(), "'to'") != NULL);
+  CHECK(samesum_reduce_axes(NULL, SAMESUM_REDUCE_SUM, &axis, 1, 0, NULL, &to) == SAMESUM_USAGE && strstr(samesum_message(), "'array'") != NULL);
+  samesum_array behind = matrix;
+  behind.offset = 4;  // which only arrays in device memory have
+  CHECK(samesum_sum(&behind, NULL, NULL) == SAMESUM_USAGE);
+  double unread = 0;
+  CHECK(samesum_mean(&behind, NULL, &unread) == SAMESUM_USAGE && strstr(samesum_message(), "'offset'") != NULL && unread == 0);
 
   const double m = 2;
   const samesum_input inputs[] = {{"x", matrix}, {"m", {.data = &m, .type = SAMESUM_FLOAT64}}};

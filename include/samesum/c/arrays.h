@@ -91,7 +91,7 @@ typedef struct samesum_array {
   const uint64_t* shape;  /* elements along each axis */
   const int64_t* strides; /* bytes from an element to the next along each axis, also 0 or negative; NULL: C order */
   samesum_device* device; /* NULL: host memory */
-  uint64_t offset;        /* in device memory: bytes from `data` to the first element; for negative strides */
+  uint64_t offset;        /* in device memory: bytes from `data` to the first element; for negative strides; in host memory 0 */
 } samesum_array;
 
 /* All zero is the default, and so is a null pointer. */
