@@ -203,6 +203,16 @@ def integer(digits: list[int], unit: int) -> int:
     return value >> unit
 
 
+def of_digits(digits: str) -> int:
+    """The integer of this decimal; int() takes no more than 4300 digits."""
+    if digits[0] == "-":
+        return -of_digits(digits[1:])
+    if len(digits) <= 600:
+        return int(digits)
+    half = len(digits) // 2
+    return of_digits(digits[:-half]) * 10**half + of_digits(digits[-half:])
+
+
 def as_complex(parts: Any) -> Any:
     """Complex numbers from an array whose last axis has their two parts."""
     return parts.view(numpy.complex64 if parts.dtype == numpy.float32 else numpy.complex128)[..., 0]

@@ -107,7 +107,8 @@ constexpr nb::lock_self alone{};
 /// What every value has: merging, equality, the serialized form, pickling.
 template <class T>
 nb::class_<T> bind_value(nb::module_& m, const char* name, const char* doc) {
-  return nb::class_<T>(m, name, doc)
+  nb::class_<T> bound(m, name, doc);
+  bound
       .def(
           "merge",
           [](nb::object self, const T& other) {
@@ -162,6 +163,8 @@ SamesumError
       .def(
           "__getstate__", [](const T& self) { return bytes_of(self.serialize()); }, alone)
       .def("__setstate__", [](T& self, const nb::bytes& bytes) { new (&self) T(T::deserialize(bytes_in(bytes))); });
+  bound.attr("__hash__") = nb::none();  // equal ones may differ later
+  return bound;
 }
 
 void add_to(Accumulator& sum, nb::handle x, nb::handle device) {

@@ -135,6 +135,7 @@ nb::object product(nb::handle x, nb::handle nan, nb::handle device) {
     all.append(view.array());
     return all.digits();
   });
+  if (digits.size() > 600) return nb::module_::import_("samesum._arrays").attr("of_digits")(digits);  // the least limit of Python's int()
   return nb::steal(PyLong_FromString(digits.c_str(), nullptr, 10));
 }
 

@@ -354,6 +354,7 @@ nb::object watch(nb::handle progress, nb::handle function, const nb::dict& named
 Options options_of(nb::handle nan, nb::handle device) {
   Options options;
   if (!nan.is_none()) {
+    if (!nb::isinstance<nb::str>(nan)) throw nb::type_error("samesum: nan has to be 'propagate' or 'skip'");
     const char* name = nb::cast<const char*>(nan);
     if (std::strcmp(name, "skip") == 0) {
       options.nan = NanPolicy::skip;
@@ -367,6 +368,8 @@ Options options_of(nb::handle nan, nb::handle device) {
 
 Device device_of(nb::handle device) {
   if (nb::isinstance<Device>(device)) return nb::cast<Device>(device);
+  if (!nb::isinstance<nb::str>(device))
+    throw nb::type_error("samesum: device has to be a samesum.Device, a selector such as 'cuda:0', or None");
   return Device::open(nb::cast<std::string>(device));
 }
 

@@ -199,6 +199,56 @@ class Types(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "negative"):
             samesum.var(x, ddof=-1)
 
+    def test_variances_of_rows_with_ddof(self):
+        rng, wanted = random.Random(7), []
+        for dtype in ("f2", "f4", "f8", "i1", "u4", "i8", "?"):
+            x = np.array([[rng.uniform(-1, 1) * 2.0 ** rng.randint(-10, 0) for _ in range(7)] for _ in range(50)])
+            x = (abs(x) * 100).astype(dtype) if dtype != "?" else x > 0
+            for name in ("var", "std"):
+                function = getattr(samesum, name)
+                for ddof in (1, 3):
+                    wanted += [function(row, ddof=ddof) for row in x]
+                    self.assertEqual(function(x, axis=1, ddof=ddof).tolist(), wanted[-50:])
+                    self.assertEqual(function(x.T, axis=0, ddof=ddof, keepdims=True).tolist(), [wanted[-50:]])
+        values = [Fraction(v) for v in x[0].tolist()]
+        mean = sum(values) / 7
+        self.assertEqual(samesum.var(x, axis=1, ddof=3)[0], float(sum((v - mean) ** 2 for v in values) / 4))
+        cube = np.array([[[1.0, 2.0], [4.0, 8.0]], [[1.0, 1.0], [1.0, 2.0]]])
+        self.assertEqual(samesum.var(cube, axis=(0, 2), ddof=1).tolist(), [samesum.var(cube[:, i], ddof=1) for i in range(2)])
+        holes = np.array([[1.0, math.nan, 3.0], [1.0, math.inf, 3.0], [1.0, 2.0, 4.0]])
+        for nan in ("propagate", "skip"):
+            np.testing.assert_array_equal(samesum.var(holes, axis=1, ddof=1, nan=nan), [samesum.var(row, ddof=1, nan=nan) for row in holes])
+        for bad in (np.array([[1.0], [2.0]]), np.zeros((2, 0))):
+            with self.assertRaises(samesum.NoAnswerError):
+                samesum.var(bad, axis=1, ddof=1)
+        with self.assertRaises(samesum.NoAnswerError):
+            samesum.var(np.array([[1.0, 2.0], [1.0, math.nan]]), axis=1, ddof=1, nan="skip")
+        informative(wanted)
+
+
+class Options(unittest.TestCase):
+    def test_names_of_other_types_are_refused(self):
+        x = np.ones((2, 2))
+        for call in (samesum.sum, samesum.mean, samesum.max, samesum.median, samesum.cumsum, lambda x, **options: samesum.sum(x, axis=1, **options)):
+            with self.assertRaisesRegex(TypeError, "nan has to be 'propagate' or 'skip'"):
+                call(x, nan=5)
+            with self.assertRaisesRegex(TypeError, "device has to be"):
+                call(x, device=5)
+
+    def test_values_that_change_have_no_hash(self):
+        for value in (samesum.Accumulator([1.0]), samesum.stats([1.0]), samesum.histogram([1.0], 2)):
+            self.assertEqual(value, value)
+            with self.assertRaisesRegex(TypeError, "unhashable"):
+                hash(value)
+
+
+class Products(unittest.TestCase):
+    def test_products_of_more_digits_than_int_takes(self):
+        for numbers in (range(1, 1700), range(-1699, 0), [-(2**63)] * 400, [3, -7] * 5000, [2**40] * 50):
+            x = np.array(numbers, np.int64)
+            self.assertEqual(samesum.prod(numbers), math.prod(numbers))
+            self.assertEqual(samesum.prod(np.array([x, x]), axis=1).tolist(), [math.prod(numbers)] * 2)
+
 
 class Complex(unittest.TestCase):
     def test_a_number_with_a_nan_is_left_out(self):
