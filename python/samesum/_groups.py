@@ -11,7 +11,7 @@ from ._arrays import every, is_complex, present, validity, whole_nans, widened
 from ._docs import documented
 from ._narrow import once
 from ._progress import watched
-from ._reductions import _correction, _to_float, as_float64, into
+from ._reductions import _correction, _to_float, into
 from ._times import by_key, cumulated, times
 
 if TYPE_CHECKING:
@@ -50,7 +50,11 @@ def scan(x: Any, operation: str = "sum", axis: int | None = None, exclusive: boo
     array([1, 3, 3, 7])
     """
     found = _core.scan(x, operation, axis, bool(exclusive), _to_float(dtype, x), [int(offset) for offset in offsets], nan, device)
-    return as_float64(found) if dtype is not None and found.dtype.kind in "iu" else found
+    if dtype is None or found.dtype == dtype:
+        return found
+    if operation == "product" and found.dtype.kind == "f":
+        raise TypeError(f"samesum: products of floats are {found.dtype}, and {_numpy.dtype(dtype)} would round them again: pass no dtype")
+    return found.astype(dtype)  # exact integers, or elements
 
 
 @documented

@@ -170,6 +170,17 @@ class Types(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "of their own type"):
             samesum.sum(np.array([1, 2], "m8[s]"), dtype=float)
 
+    def test_dtype_of_scans(self):
+        for operation in ("sum", "min", "max", "count_nonzero", "product"):
+            for x in (np.array([2**24 + 1, 2]), np.array([2.0**24 + 1, 2.0])):
+                for dtype in (np.float32, np.float64):
+                    if operation == "product" and x.dtype == float and dtype == np.float32:
+                        with self.assertRaisesRegex(TypeError, "round them again"):
+                            samesum.scan(x, operation, dtype=dtype)
+                        continue
+                    found = samesum.scan(x, operation, dtype=dtype)
+                    self.assertEqual((found.dtype, found.tolist()), (dtype, samesum.scan(x, operation).astype(dtype).tolist()), operation)
+
     def test_dtype_of_complex_numbers(self):
         z = np.array([[1 + 2.0**-24 + 2j, 2.0**-60 + 1j], [3j, 4]])
         for dtype in (np.float32, float):
