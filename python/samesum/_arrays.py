@@ -210,7 +210,8 @@ def of_digits(digits: str) -> int:
     if len(digits) <= 600:
         return int(digits)
     half = len(digits) // 2
-    return of_digits(digits[:-half]) * 10**half + of_digits(digits[-half:])
+    unit: int = 10**half
+    return of_digits(digits[:-half]) * unit + of_digits(digits[-half:])
 
 
 def as_complex(parts: Any) -> Any:

@@ -14,7 +14,7 @@ from ._docs import documented
 from ._lazy import lazy_sum
 from ._narrow import part, power, root, rounded, squares, variance
 from ._progress import watched
-from ._times import or_times, times
+from ._times import or_times
 
 if TYPE_CHECKING:
     from ._docs import Axis, DeviceLike, Progress
@@ -192,8 +192,8 @@ def sum(x: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims:
         found = lazy_sum(x, _axes(axis), keepdims, nan)
         if found is not None:
             return found
-    if dtype is not None and not to_float and times(x) is None and not hasattr(out, "__cuda_array_interface__"):
-        return into(out, as_float64(sum(x, axis, None, None, keepdims, where, device, nan)))
+    if dtype is not None and not to_float and not hasattr(out, "__cuda_array_interface__"):
+        return into(out, _as_float64(sum(x, axis, None, None, keepdims, where, device, nan)))
     if nan == "skip":
         x = whole_nans(x)
     try:
@@ -211,8 +211,10 @@ def _float32(_: Any) -> Any:
     return _numpy.float32
 
 
-def as_float64(found: Any) -> Any:
+def _as_float64(found: Any) -> Any:
     """Exact integers rounded once to float64; floats as they are."""
+    if getattr(getattr(found, "dtype", None), "kind", "f") in "mM":
+        raise ValueError("results of times are of their own type: pass no dtype")
     return found.astype(_numpy.float64, copy=False) if isinstance(found, _numpy.ndarray) else float(found)
 
 
