@@ -66,8 +66,8 @@ int run(Output& out, StatisticsOptions options) {
     if (several && options.axes.segments.wanted()) {
       throw Error(ErrorKind::usage, "by segment there is one statistic at a time: name it with --only");
     }
-    if (options.ddof != 0 && !options.axes.segments.wanted()) {
-      throw Error(ErrorKind::usage, "--ddof is for one variance: leave out one of --ddof and --axis");
+    if (options.ddof != 0 && !options.axes.tile.empty()) {
+      throw Error(ErrorKind::usage, "variances of tiles are those of the population: leave out one of --ddof and --tile");
     }
     options.axes.segments.ddof = options.ddof;
     options.input.nodata = options.nodata;

@@ -246,7 +246,7 @@ int run_along_axes(Output& out, const Input& input, const std::string& device_na
     printed.head["segments"] = printed.columns[0].size();
     printed.along = "by segment";
   } else if (axes.tile.empty()) {
-    printed.columns.push_back(numbers.reduce(reduction_named(statistic), axes_of(axes), options));
+    printed.columns.push_back(numbers.reduce(reduction_named(statistic), axes_of(axes).with_ddof(axes.segments.ddof), options));
     printed.head["axis"] = axes.axes;
     printed.along = fmt::format("along axis {}", fmt::join(axes.axes, ", "));
   } else {
@@ -280,7 +280,9 @@ int run_rows_along_axes(Output& out, const Input& input, const std::string& devi
       if (name == "any" || name == "all") {
         throw Error(ErrorKind::usage, fmt::format("along axes there is no '{}': nonzero counts those that are not zero", name));
       }
-      return numbers.reduce(reduction_named(name), along, options);
+      const AxisReduction reduction = reduction_named(name);
+      const bool spread = reduction == AxisReduction::variance || reduction == AxisReduction::standard_deviation;
+      return numbers.reduce(reduction, along.with_ddof(spread ? axes.segments.ddof : 0), options);
     };
     printed.columns.push_back(columns());
     printed.names.push_back(name);

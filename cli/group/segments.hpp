@@ -18,7 +18,7 @@ namespace samesum::cli {
 struct SegmentsOptions {
   std::string offsets;     ///< ascending indices: segment i goes from offset i to offset i + 1
   std::string lengths;     ///< segment i is the next lengths[i] elements
-  std::uint64_t ddof = 0;  ///< of variances and deviations
+  std::uint64_t ddof = 0;  ///< of variances and deviations, along axes too
 
   /// @throws Error (usage) where both are set.
   void check() const;

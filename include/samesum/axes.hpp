@@ -30,12 +30,21 @@ class Axes {
     axes.kept_ = true;
     return axes;
   }
+  /// The same, where variances and standard deviations divide by the number of elements less `ddof`. Other reductions of an array or a
+  /// formula refuse it.
+  Axes with_ddof(std::uint64_t ddof) const {
+    Axes axes = *this;
+    axes.ddof_ = ddof;
+    return axes;
+  }
   const std::vector<std::int64_t>& numbers() const noexcept { return axes_; }  ///< as given
   bool are_kept() const noexcept { return kept_; }                             ///< whether the result has these axes, with extent 1
+  std::uint64_t ddof() const noexcept { return ddof_; }
 
  private:
   std::vector<std::int64_t> axes_;
   bool kept_ = false;
+  std::uint64_t ddof_ = 0;
 };
 
 namespace detail {
@@ -92,7 +101,7 @@ class Values {
 enum class AxisReduction {
   sum,                 ///< of floats float64, correctly rounded; of integers int64 or uint64, exact
   mean,                ///< float64, correctly rounded
-  variance,            ///< of the population; float64, correctly rounded
+  variance,            ///< of the population, or divided by n - Axes::ddof(); float64, correctly rounded
   standard_deviation,  ///< likewise
   norm,                ///< likewise
   squared_norm,        ///< likewise
@@ -112,7 +121,8 @@ std::string_view name_of(AxisReduction reduction) noexcept;
 /// 64-bit integers, take longer. An array on a device that runs kernels and has float64 is reduced there; otherwise, and for products of
 /// integers, it is copied to the host.
 /// @throws Error (usage) for an axis that the array does not have, or that is named twice; Error (no_answer) if an element of the result
-/// has none (the mean of no elements, a sum of integers beyond 64 bits): the message names its position.
+/// has none (the mean of no elements, a variance of no more than Axes::ddof(), a sum of integers beyond 64 bits): the message names its
+/// position.
 Values axis_reduction(const Array& data, AxisReduction reduction, const Axes& axes, const Options& options = {});
 /// The same into memory of the caller's, in host memory or on the device of `data`: `to` has the shape and the type of the result.
 /// Waits until the result is there. @throws Error (usage) if `to` has another shape or type, or lies on another device.

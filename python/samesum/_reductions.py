@@ -125,11 +125,11 @@ def _simple(x: Any, where: Any) -> bool:
 
 
 def _along(reduction: Any, whole: Callable[[Any], Any], x: Any, axis: Axis, out: Any, keepdims: bool, where: Any, device: DeviceLike,
-           nan: str) -> Any:
+           nan: str, ddof: int = 0) -> Any:
     """A reduction along axes; `whole`: the same of all elements."""
     if not _simple(x, where):
         return _each(whole, x, axis, keepdims, out, where, _KINDS.get(reduction.name, _float64))
-    return _core.along(reduction, x, _axes(axis), bool(keepdims), nan, device, out)
+    return _core.along(reduction, x, _axes(axis), bool(keepdims), nan, device, out, ddof)
 
 
 def _narrowed(reduction: Any, x: Any, axis: Axis, out: Any, keepdims: bool, where: Any, device: DeviceLike, nan: str) -> Any:
@@ -233,10 +233,9 @@ def _average(what: Any, reduction: Any, x: Any, axis: Axis, dtype: Any, out: Any
         found = _narrowed(reduction, x, axis, out, keepdims, where, device, nan)
         if found is not None:
             return found
-    if to_float or ddof:
-        return _each(lambda part: _core.average(part, what, ddof, nan, device, to_float), x, axis, keepdims, out, where,
-                     _float32 if to_float else _float64)
-    return _along(reduction, lambda part: _core.average(part, what, 0, nan, device, False), x, axis, out, keepdims, where, device, nan)
+    if to_float:
+        return _each(lambda part: _core.average(part, what, ddof, nan, device, True), x, axis, keepdims, out, where, _float32)
+    return _along(reduction, lambda part: _core.average(part, what, ddof, nan, device, False), x, axis, out, keepdims, where, device, nan, ddof)
 
 
 def _correction(ddof: Any) -> int:

@@ -84,7 +84,7 @@ bool gives_indices(AxisReduction reduction) {
 namespace {
 
 nb::object along(AxisReduction reduction, nb::handle x, const std::optional<std::vector<std::int64_t>>& axes, bool keepdims, nb::handle nan,
-                 nb::handle device, nb::handle out) {
+                 nb::handle device, nb::handle out, std::uint64_t ddof) {
   const View view(x);
   Options options = options_of(nan, device);
   if (view.complex() && reduction != AxisReduction::sum && reduction != AxisReduction::mean) {
@@ -92,7 +92,7 @@ nb::object along(AxisReduction reduction, nb::handle x, const std::optional<std:
   }
   if (reduction == AxisReduction::argmin || reduction == AxisReduction::argmax) every(view);
   const bool indices = gives_indices(reduction);
-  const Axes chosen = axes_of(view, axes, keepdims);
+  const Axes chosen = axes_of(view, axes, keepdims).with_ddof(ddof);
   if (!out.is_none()) {
     const View to(out, true);
     const Array place = indices && to.array().type() == DType::int64 ? to.as(DType::uint64) : to.array();
@@ -197,7 +197,8 @@ void bind_reductions(nb::module_& m) {
       .value("prod", AxisReduction::product);
   m.def("sum", &python::sum, nb::arg().none(), nb::arg().none(), nb::arg().none(), nb::arg());
   m.def("average", &average, nb::arg().none(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg().none(), nb::arg());
-  m.def("along", &along, nb::arg(), nb::arg(), nb::arg().none(), nb::arg(), nb::arg().none(), nb::arg().none(), nb::arg().none());
+  m.def("along", &along, nb::arg(), nb::arg(), nb::arg().none(), nb::arg(), nb::arg().none(), nb::arg().none(), nb::arg().none(),
+        nb::arg() = 0);
   m.def("extremum", &extremum, nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg().none());
   m.def("count_nonzero", &python::count_nonzero, nb::arg(), nb::arg().none(), nb::arg().none());
   m.def("product", &python::product, nb::arg(), nb::arg().none(), nb::arg().none());

@@ -68,7 +68,7 @@ void store(const Value& value, DType type, std::byte* to) {
 namespace {
 
 // The reduction of one result's elements, by the functions for whole arrays.
-void reduce_one(const Array& elements, AxisReduction reduction, const Options& options, DType type, std::byte* to) {
+void reduce_one(const Array& elements, AxisReduction reduction, std::uint64_t ddof, const Options& options, DType type, std::byte* to) {
   const auto put = [&](auto value) { std::memcpy(to, &value, sizeof value); };
   switch (reduction) {
     case AxisReduction::sum: {
@@ -79,9 +79,9 @@ void reduce_one(const Array& elements, AxisReduction reduction, const Options& o
     case AxisReduction::mean:
       return put(mean(elements, options));
     case AxisReduction::variance:
-      return put(variance(elements, 0, options));
+      return put(variance(elements, ddof, options));
     case AxisReduction::standard_deviation:
-      return put(standard_deviation(elements, 0, options));
+      return put(standard_deviation(elements, ddof, options));
     case AxisReduction::norm:
       return put(norm(elements, options));
     case AxisReduction::squared_norm:
@@ -136,7 +136,7 @@ void reduce_each(const AxisProblem& problem, AxisReduction reduction, const Opti
     for (std::uint64_t i = first; i < first + size; ++i) {
       const std::uint64_t index = index_of(i);
       try {
-        reduce_one(problem.elements(index), reduction, of_one, type, to + index * size_of(type));
+        reduce_one(problem.elements(index), reduction, problem.ddof, of_one, type, to + index * size_of(type));
       } catch (const Error& problem_of_one) {
         const std::lock_guard lock(mutex);
         if (i >= failed) return;
@@ -161,7 +161,7 @@ void reduce_host(const AxisProblem& problem, AxisReduction reduction, const Opti
   constexpr std::uint64_t kLongRow = std::uint64_t{1} << 17;  // bytes
   const bool long_rows = problem.each * size_of(problem.data.type()) >= kLongRow && problem.reduced.size() == 1 &&
                          problem.reduced[0].stride == static_cast<std::int64_t>(size_of(problem.data.type()));
-  if (!reduces_on_cpu(reduction, problem.data.type(), problem.each) || problem.each == 0 || problem.kept.empty() || long_rows) {
+  if (!reduces_on_cpu(reduction, problem.data.type(), problem.each) || problem.each <= problem.ddof || problem.kept.empty() || long_rows) {
     return reduce_each(problem, reduction, options, problem.results, all, type, to);
   }
   const std::vector<std::uint64_t> pending = reduce_cpu(problem, reduction, options.nan, options.tuning.threads, to);
@@ -230,7 +230,7 @@ Values copied_to_host(const Array& data) {
   return copy;
 }
 
-AxisProblem::AxisProblem(const Array& array, const Axes& axes, bool ordered) : data(array) {
+AxisProblem::AxisProblem(const Array& array, const Axes& axes, bool ordered) : data(array), ddof(axes.ddof()) {
   const std::vector<bool> is_reduced = reduced_axes(array, axes);
   std::vector<std::uint64_t> kept_shape;
   std::vector<std::int64_t> kept_strides;
@@ -291,8 +291,14 @@ std::string_view name_of(AxisReduction reduction) noexcept {
   return kNames[static_cast<std::size_t>(reduction)];
 }
 
+void groups::check_ddof(AxisReduction reduction, const Axes& axes) {
+  if (axes.ddof() == 0 || reduction == AxisReduction::variance || reduction == AxisReduction::standard_deviation) return;
+  throw Error(ErrorKind::usage, fmt::format("ddof is for variances and standard deviations, not for a {}", name_of(reduction)));
+}
+
 Values axis_reduction(const Array& data, AxisReduction reduction, const Axes& axes, const Options& options) {
   const core::DefaultFloatEnvironment environment;
+  groups::check_ddof(reduction, axes);
   const groups::AxisProblem problem(data, axes);
   const DType type = groups::result_type(reduction, data.type());
   Values results(type, problem.shape);
@@ -303,6 +309,7 @@ Values axis_reduction(const Array& data, AxisReduction reduction, const Axes& ax
 
 void axis_reduction(const Array& data, AxisReduction reduction, const Axes& axes, const Array& to, const Options& options) {
   const core::DefaultFloatEnvironment environment;
+  groups::check_ddof(reduction, axes);
   const groups::AxisProblem problem(data, axes, groups::has_positions(reduction));
   const DType type = groups::result_type(reduction, data.type());
   groups::require_like(to, problem.shape, type);
@@ -315,7 +322,7 @@ void axis_reduction(const Array& data, AxisReduction reduction, const Axes& axes
   if (data.on_device() && data.buffer().device().info().has(Capability::kernels)) {
     const Device& device = data.buffer().device();
     device::require_on(data, device::device_for(data, data.bytes(), options));
-    if (groups::reduces_on_device(reduction, data.type(), problem.each, device.info())) {
+    if (problem.each > problem.ddof && groups::reduces_on_device(reduction, data.type(), problem.each, device.info())) {
       const bool in_place = to.on_device() && to.contiguous() && to.offset() % 8 == 0;
       std::vector<std::byte> bytes(in_place ? 0 : problem.results * size_of(type));
       device::Device& queue = device.implementation();

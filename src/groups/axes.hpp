@@ -31,9 +31,13 @@ struct AxisProblem {
   std::uint64_t results = 1, each = 1;
   std::vector<core::Axis> kept, reduced;  ///< as few as there can be; of `reduced` the last has the shortest stride
   std::int64_t first = 0;                 ///< bytes from the array's first element to that at which the loops along `reduced` begin
+  std::uint64_t ddof;                     ///< of variances
   std::vector<std::uint64_t> reduced_shape;
   std::vector<std::int64_t> reduced_strides;
 };
+
+/// @throws Error (usage) for a ddof that the reduction does not take.
+void check_ddof(AxisReduction reduction, const Axes& axes);
 
 /// Whether reduce_cpu() computes this of `each` elements a result.
 bool reduces_on_cpu(AxisReduction what, DType type, std::uint64_t each) noexcept;

@@ -63,7 +63,7 @@ class BoxSource final : public Source {
 };
 
 // The reduction of one result's values.
-void reduce_source(Source& source, AxisReduction reduction, const Options& options, DType type, std::byte* to) {
+void reduce_source(Source& source, AxisReduction reduction, std::uint64_t ddof, const Options& options, DType type, std::byte* to) {
   const auto put = [&](auto value) { std::memcpy(to, &value, sizeof value); };
   const auto found = [&](Fields fields) { return collect(source, fields, options); };
   constexpr Fields kExtrema = {true, false, false, false}, kMoments = {false, true, true, false};
@@ -78,9 +78,9 @@ void reduce_source(Source& source, AxisReduction reduction, const Options& optio
     case AxisReduction::mean:
       return put(found({false, true, false, false}).mean(options.nan));
     case AxisReduction::variance:
-      return put(found(kMoments).variance(0, options.nan));
+      return put(found(kMoments).variance(ddof, options.nan));
     case AxisReduction::standard_deviation:
-      return put(found(kMoments).standard_deviation(0, options.nan));
+      return put(found(kMoments).standard_deviation(ddof, options.nan));
     case AxisReduction::norm:
       return put(found({false, false, true, false}).norm(options.nan));
     case AxisReduction::squared_norm:
@@ -272,6 +272,7 @@ std::unique_ptr<Source> source_of(FormulaValues& values, const Box& box) { retur
 Values axis_reduction(const Formula& map, const std::vector<FormulaInput>& inputs, const std::vector<FormulaParameter>& parameters,
                       AxisReduction reduction, const Axes& axes, const Options& options) {
   const core::DefaultFloatEnvironment environment;
+  groups::check_ddof(reduction, axes);
   groups::FormulaValues values(map, inputs, parameters, options);
   if (values.types().size() != 1) {
     throw Error(ErrorKind::usage,
@@ -295,7 +296,7 @@ Values axis_reduction(const Formula& map, const std::vector<FormulaInput>& input
   const auto place = [&](std::uint64_t result) { return static_cast<std::byte*>(results.data()) + result * size_of(type); };
   const auto by_itself = [&](const groups::Box& box, std::uint64_t result) {
     try {
-      groups::reduce_source(*groups::source_of(values, box), reduction, of_part, type, place(result));
+      groups::reduce_source(*groups::source_of(values, box), reduction, axes.ddof(), of_part, type, place(result));
     } catch (const groups::FormulaFailed&) {
       throw;
     } catch (const Error& error) {

@@ -8,11 +8,12 @@
 
 namespace samesum::groups {
 
-/// What is computed of elements of which type; `skip` leaves NaNs out.
+/// What is computed of elements of which type; `skip` leaves NaNs out, variances divide by the number of elements less `ddof`.
 struct AxisWork {
   AxisReduction what;
   DType type;
   bool skip;
+  std::uint64_t ddof = 0;
 
   bool is_variance() const { return what == AxisReduction::variance || what == AxisReduction::standard_deviation; }
   bool has_numbers() const { return what == AxisReduction::sum || what == AxisReduction::mean || is_variance(); }

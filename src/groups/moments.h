@@ -1,7 +1,7 @@
 // Means, variances and norms from exact sums, each rounded once: one source for the host and for kernels, after expansion.h and
 // near_moment.h.
 //
-// All of them are a quotient N / D, or its root: N is an exact sum of doubles, D the number of elements, its square, or 1. It is computed
+// All of them are a quotient N / D, or its root: N is an exact sum of doubles, D the number of elements n, n (n - ddof), or 1. It is computed
 // with twice the digits of a double and a bound of the error first (near_moment.h). If that does not decide between two doubles (Ziv: Fast
 // evaluation of elementary mathematical functions with correctly rounded last bit, ACM TOMS 17, 1991), the sign of N - D * m or N - D *
 // m^2, where m is the middle between them, does. It is computed exactly: N and D * m are sums of doubles, as the error of a product is a
@@ -106,27 +106,25 @@ FN uint distill(REAL* terms, uint count) {
   return left;
 }
 
-#define MOST_TERMS (VARIANCE_TERMS + 12)
+#define MOST_TERMS (VARIANCE_TERMS + 16)
 
-// The sign of N - D * (value + beyond), or with `root` N - (count * (value + beyond))^2; N is the sum of `size` terms, D is upper + lower.
-FN int side_of(const REAL* terms, uint size, REAL upper, REAL lower, REAL count, uint root, REAL value, REAL beyond) {
-  REAL all[MOST_TERMS];
+// The sign of N - D * (value + beyond), or with `root` N - D * (value + beyond)^2; N is the sum of `size` terms, D is upper + lower, and
+// beyond is a power of two.
+FN int side_of(const REAL* terms, uint size, REAL upper, REAL lower, uint root, REAL value, REAL beyond) {
+  REAL all[MOST_TERMS], m[4];
   for (uint i = 0; i < size; ++i) all[i] = terms[i];
+  m[0] = value;
+  m[1] = beyond;
+  m[2] = m[3] = 0;
   if (root) {
-    const REAL a = count * value, b = fma(count, value, -a), c = count * beyond;
-    put_product(all, size, -a, a);
-    put_product(all, size + 2, -2 * a, b);
-    put_product(all, size + 4, -2 * a, c);
-    put_product(all, size + 6, -b, b);
-    put_product(all, size + 8, -2 * b, c);
-    put_product(all, size + 10, -c, c);
-    size += 12;
-  } else {
-    put_product(all, size, -upper, value);
-    put_product(all, size + 2, -lower, value);
-    all[size + 4] = -upper * beyond;  // beyond is a power of two
-    all[size + 5] = -lower * beyond;
-    size += 6;
+    put_product(m, 0, value, value);
+    m[2] = 2 * value * beyond;
+    m[3] = beyond * beyond;
+  }
+  for (uint i = 0; i < (root ? 4u : 2u); ++i) {
+    put_product(all, size, -upper, m[i]);
+    put_product(all, size + 2, -lower, m[i]);
+    size += 4;
   }
   const uint left = distill(all, size);
   return left == 0 ? 0 : all[left - 1] > 0 ? 1 : -1;
@@ -136,7 +134,7 @@ FN int side_of(const REAL* terms, uint size, REAL upper, REAL lower, REAL count,
 FN uint is_certain(TWO_TERMS x) { return x.high + (x.low + x.lost) == x.high && x.high + (x.low - x.lost) == x.high; }
 
 // The result of sums that lack nothing.
-SELDOM ROUNDED sure_moment(uint what, EXPANSION s, SQUARES q, REAL count) {
+SELDOM ROUNDED sure_moment(uint what, EXPANSION s, SQUARES q, REAL count, REAL ddof) {
   const uint is_variance = what == OF_VARIANCE || what == OF_DEVIATION, root = what == OF_DEVIATION || what == OF_NORM;
   ROUNDED result;
   result.value = 0;
@@ -172,16 +170,16 @@ SELDOM ROUNDED sure_moment(uint what, EXPANSION s, SQUARES q, REAL count) {
     }
   }
   x.lost = size > 2 ? magnitude_of_real(x.low) * (REAL)0x1p-48 : 0;
-  const TWO_TERMS near = near_quotient(what, x, count);
+  const TWO_TERMS near = near_quotient(what, x, count, ddof);
   result.value = near.high;
   result.certain = is_certain(near);
   if (!result.certain && is_moderate(result.value)) {
     // The value lies between this double and the next one on the side of what was rounded off, about in their middle.
-    const REAL square = count * count, upper = is_variance ? square : what == OF_MEAN ? count : 1;
-    const REAL lower = is_variance ? fma(count, count, -square) : 0;
+    const REAL less = count - ddof, divisor = count * less, upper = is_variance ? divisor : what == OF_MEAN ? count : 1;
+    const REAL lower = is_variance ? fma(count, less, -divisor) : 0;
     const ulong bits = as_ulong(result.value);
     const REAL next = as_double(near.low > 0 ? bits + 1 : bits - 1);
-    const int side = side_of(terms, size, upper, lower, is_variance ? count : 1, root, result.value, (next - result.value) / 2);
+    const int side = side_of(terms, size, upper, lower, root, result.value, (next - result.value) / 2);
     if (side == 0 ? (bits & 1) != 0 : (side > 0) == (near.low > 0)) result.value = next;
     result.certain = 1;
   }
@@ -189,21 +187,21 @@ SELDOM ROUNDED sure_moment(uint what, EXPANSION s, SQUARES q, REAL count) {
   return result;
 }
 
-// The result from the sum of `count` numbers, which is at least 1 and at most 2^52, and that of their squares, of which only what it needs
+// The result from the sum of `count` numbers, which is more than `ddof` and at most 2^52, and that of their squares, of which only what it needs
 // is looked at. If it is not certain, it is not determined by these: they lack too much, or are very large or very small.
-FN ROUNDED moment(uint what, EXPANSION s, SQUARES squares, REAL count) {
+FN ROUNDED moment(uint what, EXPANSION s, SQUARES squares, REAL count, REAL ddof) {
   if (what == OF_SUM) {  // few operations, of which most sums of few numbers need none
     const EXPANSION sum = expansion_rounded(s);
     ROUNDED result;
     result.value = sum.s;
     result.certain = sum.inexact == 0;
-    return result.certain != 0 || s.inexact != 0 ? result : sure_moment(what, s, squares, count);
+    return result.certain != 0 || s.inexact != 0 ? result : sure_moment(what, s, squares, count, ddof);
   }
-  const TWO_TERMS near = near_moment(what, two_terms(s.s, s.e, s.f, 0), two_terms(squares.s, squares.e, squares.f, squares.lost), count);
+  const TWO_TERMS near = near_moment(what, two_terms(s.s, s.e, s.f, 0), two_terms(squares.s, squares.e, squares.f, squares.lost), count, ddof);
   const uint lacks_numbers = s.inexact != 0 && what != OF_SQUARED_NORM && what != OF_NORM,
              lacks_squares = squares.lost != 0 && what > OF_MEAN;
   ROUNDED result;
   result.value = near.high;
   result.certain = !lacks_numbers && is_certain(near);
-  return result.certain || lacks_numbers || lacks_squares ? result : sure_moment(what, s, squares, count);
+  return result.certain || lacks_numbers || lacks_squares ? result : sure_moment(what, s, squares, count, ddof);
 }

@@ -1,12 +1,12 @@
 // Moments as sums of two terms, with bounds of their errors: what moments.h tries first. One source for the host, for kernels, and for
-// several results at once, as REAL may be a vector of doubles here: branches depend on `what` and `count` alone. Before it come
+// several results at once, as REAL may be a vector of doubles here: branches depend on `what`, `count` and `ddof` alone. Before it come
 // error_of_sum(), fma(), sqrt(), magnitude_of_real(), and where_zero(x, a, b), which is a where x is zero, otherwise b.
 //
 // What each rounding loses is computed, and is often nothing. So most ties, and results without error, are decided here too.
 
 #define OF_SUM 0
 #define OF_MEAN 1
-#define OF_VARIANCE 2  // of the population
+#define OF_VARIANCE 2  // the squared deviations divided by the number of elements less `ddof`
 #define OF_DEVIATION 3
 #define OF_SQUARED_NORM 4
 #define OF_NORM 5
@@ -83,17 +83,17 @@ FN TWO_TERMS root_of(TWO_TERMS x) {
   return y;
 }
 
-// The moment of `count` numbers that follows from x by a quotient or a root, or both. The first term is the nearest number to the sum.
-FN TWO_TERMS near_quotient(uint what, TWO_TERMS x, double count) {
+// The moment of `count` numbers, more than `ddof`, that follows from x by a quotient or a root, or both. The first term is the nearest number to the sum.
+FN TWO_TERMS near_quotient(uint what, TWO_TERMS x, double count, double ddof) {
   x = normalized(x);
   if (what == OF_MEAN) x = quotient_of(x, (REAL)count, (REAL)(1 / count));
   if (what == OF_VARIANCE || what == OF_DEVIATION) {
-    const double square = count * count;
-    if (square > 0x1p52) {
-      x.low = add_noting(x.low, x.high * (REAL)(-fma(count, count, -square) / square), &x.lost);
+    const double less = count - ddof, divisor = count * less;
+    if (divisor > 0x1p52) {
+      x.low = add_noting(x.low, x.high * (REAL)(-fma(count, less, -divisor) / divisor), &x.lost);
       x.lost = x.lost + magnitude_of_real(x.high) * (REAL)0x1p-99;
     }
-    x = quotient_of(x, (REAL)square, (REAL)(1 / square));
+    x = quotient_of(x, (REAL)divisor, (REAL)(1 / divisor));
   }
   if (what == OF_DEVIATION || what == OF_NORM) x = root_of(x);
   x = normalized(x);
@@ -103,7 +103,7 @@ FN TWO_TERMS near_quotient(uint what, TWO_TERMS x, double count) {
 }
 
 // A moment of `count` numbers, of which s is the sum, and q that of the squares; of these only what it needs is looked at.
-FN TWO_TERMS near_moment(uint what, TWO_TERMS s, TWO_TERMS q, double count) {
-  if (what == OF_VARIANCE || what == OF_DEVIATION) return near_quotient(what, scaled_variance(s, q, (REAL)count), count);
-  return near_quotient(what, what <= OF_MEAN ? s : q, count);
+FN TWO_TERMS near_moment(uint what, TWO_TERMS s, TWO_TERMS q, double count, double ddof) {
+  if (what == OF_VARIANCE || what == OF_DEVIATION) return near_quotient(what, scaled_variance(s, q, (REAL)count), count, ddof);
+  return near_quotient(what, what <= OF_MEAN ? s : q, count, ddof);
 }

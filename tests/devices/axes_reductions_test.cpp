@@ -5,6 +5,7 @@
 #include "support/simd_levels.hpp"
 
 #include <samesum/axes.hpp>
+#include <samesum/axes_formula.hpp>
 #include <samesum/error.hpp>
 #include <samesum/reduce.hpp>
 #include <samesum/sum.hpp>
@@ -28,7 +29,7 @@ constexpr AxisReduction kAll[] = {
     AxisReduction::argmin, AxisReduction::argmax,       AxisReduction::count_nonzero};
 
 // The bytes of the reduction of all elements; nothing if there is no result.
-std::vector<std::byte> alone(const Array& elements, AxisReduction what, NanPolicy nan) {
+std::vector<std::byte> alone(const Array& elements, AxisReduction what, std::uint64_t ddof, NanPolicy nan) {
   const Options options{.nan = nan, .device = Device::open("cpu"), .tuning = {.threads = 1}};
   std::vector<std::byte> bytes;
   const auto put = [&](auto value) { bytes.resize(sizeof value), std::memcpy(bytes.data(), &value, sizeof value); };
@@ -67,10 +68,10 @@ std::vector<std::byte> alone(const Array& elements, AxisReduction what, NanPolic
         put(mean(elements, options));
         break;
       case AxisReduction::variance:
-        put(variance(elements, 0, options));
+        put(variance(elements, ddof, options));
         break;
       case AxisReduction::standard_deviation:
-        put(standard_deviation(elements, 0, options));
+        put(standard_deviation(elements, ddof, options));
         break;
       case AxisReduction::norm:
         put(norm(elements, options));
@@ -106,11 +107,13 @@ std::vector<std::byte> alone(const Array& elements, AxisReduction what, NanPolic
 void check(const Array& host, const std::vector<Array>& same, const Axes& axes, NanPolicy nan) {
   const std::vector<Array> groups = test::groups_of(host, axes);
   for (const AxisReduction what : kAll) {
-    SCOPED_TRACE(std::string(name_of(what)) + (nan == NanPolicy::skip ? ", NaNs skipped" : ""));
+    const bool spread = what == AxisReduction::variance || what == AxisReduction::standard_deviation;
+    if (axes.ddof() != 0 && !spread) continue;
+    SCOPED_TRACE(std::string(name_of(what)) + (nan == NanPolicy::skip ? ", NaNs skipped" : "") + ", ddof " + std::to_string(axes.ddof()));
     std::vector<std::byte> expected;
     bool all = true;
     for (const Array& group : groups) {
-      const std::vector<std::byte> one = alone(group, what, nan);
+      const std::vector<std::byte> one = alone(group, what, axes.ddof(), nan);
       all &= !one.empty();
       expected.insert(expected.end(), one.begin(), one.end());
     }
@@ -185,6 +188,7 @@ TEST_P(AxesReductions, OfHardCases) {
         }
         SCOPED_TRACE(std::string(hard_case.name) + ", shape " + std::to_string(&shape - shapes.data()) + ", axes " + std::to_string(mask));
         check(host, there.arrays(host, 16), Axes(numbers), nan);
+        check(host, there.arrays(host, 16), Axes(numbers).with_ddof(1 + turn % 3), nan);
         if (HasFatalFailure()) return;
       }
     }
@@ -257,8 +261,10 @@ void check_rows(std::size_t count) {
     const Array along(rows.data(), {kRows, count}, type), down(columns.data(), {count, kRows}, type);
     const There one(along, 0, nan), other(down, 8, nan);
     SCOPED_TRACE("of " + std::to_string(count));
-    check(along, one.arrays(along, 0), Axes{1}, nan);
-    check(down, other.arrays(down, 8), Axes{0}, nan);
+    for (const std::uint64_t ddof : {0u, 1u, 2u}) {
+      check(along, one.arrays(along, 0), Axes{1}.with_ddof(ddof), nan);
+      check(down, other.arrays(down, 8), Axes{0}.with_ddof(ddof), nan);
+    }
     const Array backwards = along.slice(1, count - 1, count, -1);
     check(backwards, {backwards}, Axes{1}, nan);
     const Array every_other = along.slice(0, 1, kRows / 2, 2);
@@ -280,6 +286,17 @@ TEST(AxesReductionsOfRows, OfNumbersThatAreHardToRound) {
     }
     simd::restrict_to(best);
   }
+}
+
+TEST(AxesReductionsOfRows, RefuseDdofOfWhatHasNone) {
+  const std::vector<double> x = {1, 2, 4, 8, 16, 32};
+  const Array matrix(x.data(), {2, 3}, DType::float64);
+  EXPECT_EQ(variance(matrix, Axes{1}.with_ddof(1)).as<double>()[0], variance(matrix.at(0, 0), 1));
+  EXPECT_EQ(axis_reduction(Formula("2*x"), {{"x", matrix}}, {}, AxisReduction::variance, Axes{1}.with_ddof(1)).as<double>()[1],
+            4 * variance(matrix.at(0, 1), 1));
+  EXPECT_THROW(variance(matrix, Axes{0}.with_ddof(2)), Error);
+  EXPECT_THROW(mean(matrix, Axes{1}.with_ddof(1)), Error);
+  EXPECT_THROW(axis_reduction(Formula("2*x"), {{"x", matrix}}, {}, AxisReduction::norm, Axes{1}.with_ddof(1)), Error);
 }
 
 }  // namespace

@@ -48,7 +48,7 @@ TEST(AxesKernel, AddsRowsByLoads) {
       std::vector<ulong> words = {0, kRows, 4 * length, length, 4}, found(kRows), pending(kRows);
       emulation().run((static_cast<uint>(kRows) + width - 1) / width, GROUP_SIZE, [&] {
         dialect::along_axes::axes(reinterpret_cast<const unsigned char*>(base), 0, words.data(), 1, 1, kRows, length,
-                                  static_cast<long>(4 * length), 4, 1, 0, width, 0, 1, 0, nullptr, found.data(), 0, pending.data(),
+                                  static_cast<long>(4 * length), 4, 1, 0, width, 0, 1, 0, 0, nullptr, found.data(), 0, pending.data(),
                                   pending.size());
       });
       EXPECT_EQ(words[0], 0);

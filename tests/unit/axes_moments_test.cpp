@@ -25,15 +25,20 @@ const Options& on_cpu() {
 
 struct Moment {
   AxisReduction what;
+  std::uint64_t ddof;
   std::function<double(const Array&)> alone;
 };
 const std::vector<Moment>& moments() {
   static const std::vector<Moment> all = {
-      {AxisReduction::mean, [](const Array& x) { return mean(x, on_cpu()); }},
-      {AxisReduction::variance, [](const Array& x) { return variance(x, 0, on_cpu()); }},
-      {AxisReduction::standard_deviation, [](const Array& x) { return standard_deviation(x, 0, on_cpu()); }},
-      {AxisReduction::squared_norm, [](const Array& x) { return squared_norm(x, on_cpu()); }},
-      {AxisReduction::norm, [](const Array& x) { return norm(x, on_cpu()); }},
+      {AxisReduction::mean, 0, [](const Array& x) { return mean(x, on_cpu()); }},
+      {AxisReduction::variance, 0, [](const Array& x) { return variance(x, 0, on_cpu()); }},
+      {AxisReduction::standard_deviation, 0, [](const Array& x) { return standard_deviation(x, 0, on_cpu()); }},
+      {AxisReduction::variance, 1, [](const Array& x) { return variance(x, 1, on_cpu()); }},
+      {AxisReduction::standard_deviation, 1, [](const Array& x) { return standard_deviation(x, 1, on_cpu()); }},
+      {AxisReduction::variance, 7, [](const Array& x) { return variance(x, 7, on_cpu()); }},
+      {AxisReduction::standard_deviation, 7, [](const Array& x) { return standard_deviation(x, 7, on_cpu()); }},
+      {AxisReduction::squared_norm, 0, [](const Array& x) { return squared_norm(x, on_cpu()); }},
+      {AxisReduction::norm, 0, [](const Array& x) { return norm(x, on_cpu()); }},
   };
   return all;
 }
@@ -74,15 +79,19 @@ void check_all() {
       for (std::uint64_t i = 0; i < x.size(); ++i) transposed[i % count * kLanes + i / count] = x[i];
       const Array columns(transposed.data(), {count, kLanes}, dtype_of<Element>());
       for (const Moment& moment : moments()) {
-        SCOPED_TRACE(std::string(name_of(moment.what)));
+        SCOPED_TRACE(std::string(name_of(moment.what)) + ", ddof " + std::to_string(moment.ddof));
+        if (count <= moment.ddof) {
+          EXPECT_THROW(axis_reduction(rows, moment.what, Axes{1}.with_ddof(moment.ddof), on_cpu()), Error);
+          continue;
+        }
         std::vector<double> expected;
         for (std::uint64_t lane = 0; lane < kLanes; ++lane) expected.push_back(moment.alone(rows.at(0, lane)));
         const simd::Level best = simd::detect();
         for (const simd::Level level : test::simd_levels()) {
           SCOPED_TRACE("level " + std::to_string(static_cast<int>(level)));
           simd::restrict_to(level);
-          const Values of_rows = axis_reduction(rows, moment.what, Axes{1}, on_cpu());
-          const Values of_columns = axis_reduction(columns, moment.what, Axes{0}, on_cpu());
+          const Values of_rows = axis_reduction(rows, moment.what, Axes{1}.with_ddof(moment.ddof), on_cpu());
+          const Values of_columns = axis_reduction(columns, moment.what, Axes{0}.with_ddof(moment.ddof), on_cpu());
           simd::restrict_to(best);
           for (std::uint64_t lane = 0; lane < kLanes; ++lane) {
             const auto bits = std::bit_cast<std::uint64_t>(expected[lane]);

@@ -203,7 +203,7 @@ bool reduces_on_cpu(AxisReduction what, DType type, std::uint64_t each) noexcept
 }
 
 std::vector<std::uint64_t> reduce_cpu(const AxisProblem& problem, AxisReduction what, NanPolicy nan, std::uint32_t threads, void* results) {
-  const AxisWork work{what, problem.data.type(), nan == NanPolicy::skip};
+  const AxisWork work{what, problem.data.type(), nan == NanPolicy::skip, problem.ddof};
   return Reducer(problem, work, threads, results).run();
 }
 

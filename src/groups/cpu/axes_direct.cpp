@@ -100,7 +100,7 @@ void sums_of_two(const FewElements& of, Results& results) {
 // Means of exact sums of two terms; the mask has those of which this is not certain.
 HWY_INLINE V mean_of(V s, V e, double count, hn::Mask<D>& uncertain) {
   const near::Lanes zero(0.0);
-  const near::TWO_TERMS mean = near::near_quotient(OF_MEAN, near::two_terms(s, e, zero, zero), count);
+  const near::TWO_TERMS mean = near::near_quotient(OF_MEAN, near::two_terms(s, e, zero, zero), count, 0);
   uncertain = near::finds(OF_MEAN) ? hn::Not(near::are_certain(mean)) : hn::Eq(zero.v, zero.v);
   return mean.high.v;
 }
@@ -115,7 +115,7 @@ bool decide(V& means, V s, V e, hn::Mask<D> uncertain, double count) {
   hn::StoreU(hn::IfThenElseZero(uncertain, hn::Set(d, 1.0)), d, wanted);
   for (std::size_t i = 0; i < hn::Lanes(d); ++i) {
     if (wanted[i] == 0) continue;
-    const ROUNDED mean = moment(OF_MEAN, {all[1][i], all[2][i], -0.0, 0}, squares_zero(), count);
+    const ROUNDED mean = moment(OF_MEAN, {all[1][i], all[2][i], -0.0, 0}, squares_zero(), count, 0);
     if (mean.certain == 0) return false;
     all[0][i] = mean.value;
   }

@@ -55,6 +55,6 @@ struct Terms {
 
 /// Rounds a moment (near_moment.h) of each of `lanes` results, from `sums` and from those of the squares, `squares`, of which only what the
 /// moment needs is there. Those of which this is not certain become NaNs. True if there are none of these.
-bool round_moments(std::uint32_t what, const Terms& sums, const Terms& squares, std::size_t lanes, double count, double* to);
+bool round_moments(std::uint32_t what, const Terms& sums, const Terms& squares, std::size_t lanes, double count, double ddof, double* to);
 
 }  // namespace samesum::groups

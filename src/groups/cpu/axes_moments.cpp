@@ -26,7 +26,7 @@ using near::Lanes;
 constexpr std::size_t kWidth = hn::MaxLanes(D());
 
 // Of a vector of results; where it is not certain of one, a NaN.
-HWY_INLINE hn::Vec<D> near_results(uint what, const Terms& sums, const Terms& squares, std::size_t i, double count) {
+HWY_INLINE hn::Vec<D> near_results(uint what, const Terms& sums, const Terms& squares, std::size_t i, double count, double ddof) {
   const D d;
   const Lanes zero(0.0);
   near::TWO_TERMS s{zero, zero, zero}, q = s;
@@ -39,12 +39,12 @@ HWY_INLINE hn::Vec<D> near_results(uint what, const Terms& sums, const Terms& sq
     q = near::two_terms(hn::LoadU(d, squares.s + i), hn::LoadU(d, squares.e + i), hn::LoadU(d, squares.f + i),
                         hn::LoadU(d, squares.lost + i));
   }
-  const near::TWO_TERMS x = near::near_moment(what, s, q, count);
+  const near::TWO_TERMS x = near::near_moment(what, s, q, count, ddof);
   certain = hn::And(certain, near::are_certain(x));
   return hn::IfThenElse(certain, x.high.v, hn::Set(d, std::numeric_limits<double>::quiet_NaN()));
 }
 
-bool round_moments(uint what, const Terms& sums, const Terms& squares, std::size_t lanes, double count, double* to) {
+bool round_moments(uint what, const Terms& sums, const Terms& squares, std::size_t lanes, double count, double ddof, double* to) {
   if (!near::finds(what)) {
     std::fill_n(to, lanes, std::numeric_limits<double>::quiet_NaN());
     return false;
@@ -53,7 +53,7 @@ bool round_moments(uint what, const Terms& sums, const Terms& squares, std::size
   auto unknown = hn::IsNaN(hn::Zero(d));
   std::size_t i = 0;
   for (; i + kWidth <= lanes; i += kWidth) {
-    const auto x = near_results(what, sums, squares, i, count);
+    const auto x = near_results(what, sums, squares, i, count, ddof);
     unknown = hn::Or(unknown, hn::IsNaN(x));
     hn::StoreU(x, d, to + i);
   }
@@ -66,7 +66,7 @@ bool round_moments(uint what, const Terms& sums, const Terms& squares, std::size
     for (std::size_t k = 0; k < 4; ++k) std::copy_n(from[k] + i, lanes - i, rows[k]);
     return Terms{rows[0], rows[1], rows[2], rows[3], nullptr};
   };
-  const auto x = near_results(what, copied(sums, copy), copied(squares, copy + 4), 0, count);
+  const auto x = near_results(what, copied(sums, copy), copied(squares, copy + 4), 0, count, ddof);
   hn::StoreU(x, d, results);
   bool known = hn::AllFalse(d, unknown);
   for (std::size_t k = 0; i + k < lanes; ++k) {
@@ -90,8 +90,8 @@ SIMD_EXPORT(round_moments);
 
 }  // namespace
 
-bool round_moments(uint what, const Terms& sums, const Terms& squares, std::size_t lanes, double count, double* to) {
-  return SIMD_CALL(round_moments)(what, sums, squares, lanes, count, to);
+bool round_moments(uint what, const Terms& sums, const Terms& squares, std::size_t lanes, double count, double ddof, double* to) {
+  return SIMD_CALL(round_moments)(what, sums, squares, lanes, count, ddof, to);
 }
 
 }  // namespace samesum::groups

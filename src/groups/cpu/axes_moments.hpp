@@ -79,16 +79,18 @@ class FloatMoments final : public LaneStatesOf<FloatMoments> {
   bool finish_all(std::size_t lanes, std::uint64_t count, std::byte* results) {
     if (work_.skip || !takes_vectors(count, results)) return false;
     const Terms sums = work_.has_numbers() ? numbers_.terms(0) : Terms{}, squares = work_.has_squares() ? squares_.terms(0) : Terms{};
-    return round_moments(work_.moment(), sums, squares, lanes, static_cast<double>(count), reinterpret_cast<double*>(results));
+    return round_moments(work_.moment(), sums, squares, lanes, static_cast<double>(count), static_cast<double>(work_.ddof),
+                         reinterpret_cast<double*>(results));
   }
   // False if the expansions are not enough for the result.
   bool finish_lane(std::size_t lane, std::uint64_t count, void* result) const {
     if (!work_.skip && takes_vectors(count, result) && is_number(result)) return true;
     if (!nans_.empty()) count -= nans_[lane];
-    if (count == 0 || count >> 53 != 0) return false;
+    if (count <= work_.ddof || count >> 53 != 0) return false;
     const EXPANSION none = expansion_zero();
     const ROUNDED found = moment(work_.moment(), work_.has_numbers() ? numbers_.at(lane) : none,
-                                 work_.has_squares() ? squares_.squares_at(lane) : squares_zero(), static_cast<double>(count));
+                                 work_.has_squares() ? squares_.squares_at(lane) : squares_zero(), static_cast<double>(count),
+                                 static_cast<double>(work_.ddof));
     if (found.certain == 0) return false;
     if (work_.skip && work_.what == AxisReduction::sum && found.value == 0) return false;  // were there numbers, and were they zeros?
     std::memcpy(result, &found.value, sizeof found.value);
@@ -171,7 +173,7 @@ class IntegerMoments final : public LaneStatesOf<IntegerMoments<Element>> {
       for (std::size_t i = 0; i < part && work_.has_numbers(); ++i) put(sums, i, expansion_of(sums_[first + i]));
       for (std::size_t i = 0; i < part && work_.has_squares(); ++i) put(squares, i, expansion_of(static_cast<Wide>(squares_[first + i])));
       all &= round_moments(work_.moment(), work_.has_numbers() ? sums : Terms{}, work_.has_squares() ? squares : Terms{}, part,
-                           static_cast<double>(count), reinterpret_cast<double*>(results) + first);
+                           static_cast<double>(count), static_cast<double>(work_.ddof), reinterpret_cast<double*>(results) + first);
     }
     return all;
   }
@@ -179,7 +181,7 @@ class IntegerMoments final : public LaneStatesOf<IntegerMoments<Element>> {
     if (may_overflow(count)) return false;
     if (work_.what == AxisReduction::sum) return finish_sum(sums_[lane], result);
     if (takes_vectors(count, result) && is_number(result)) return true;
-    if (count == 0 || count >> 53 != 0) return false;
+    if (count <= work_.ddof || count >> 53 != 0) return false;
     const EXPANSION none = expansion_zero();
     const EXPANSION sum = work_.has_numbers() ? expansion_of(sums_[lane]) : none;
     SQUARES squares = squares_zero();
@@ -187,7 +189,7 @@ class IntegerMoments final : public LaneStatesOf<IntegerMoments<Element>> {
       const EXPANSION exact = expansion_of(static_cast<Wide>(squares_[lane]));
       squares = {exact.s, exact.e, exact.f, 0};
     }
-    const ROUNDED found = moment(work_.moment(), sum, squares, static_cast<double>(count));
+    const ROUNDED found = moment(work_.moment(), sum, squares, static_cast<double>(count), static_cast<double>(work_.ddof));
     if (found.certain == 0) return false;
     std::memcpy(result, &found.value, sizeof found.value);
     return true;

@@ -2,7 +2,7 @@
 //
 // A group computes `width` results at once. GROUP_SIZE / width work-items, the lanes of a result, share its elements. If `neighbours` is set,
 // adjacent work-items have adjacent results; otherwise they have adjacent elements of one result. `loads`: the elements of a result are
-// contiguous and can be read in loads of 16 bytes. `what` is passed to finished().
+// contiguous and can be read in loads of 16 bytes. `what` and `ddof` are passed to finished().
 //
 // If there are too few results to fill the device, the elements of each are cut into `parts`. A second launch adds the parts' sums.
 
@@ -39,7 +39,7 @@ FN SUM add_row(SUM sum, GLOBAL const uint4* from, ulong count, ulong first, uint
 // of the axes that are reduced. `kept_stride` and `reduced_stride` are the strides of the last axes.
 KERNEL FIXED_GROUP(GROUP_SIZE, RESIDENT)
 void axes(GLOBAL const uchar* data, ulong offset, GLOBAL ulong* words, uint kept_axes, uint reduced_axes, ulong results, ulong each,
-          long kept_stride, long reduced_stride, ulong parts, ulong first_unit, uint width, int neighbours, int loads, int what,
+          long kept_stride, long reduced_stride, ulong parts, ulong first_unit, uint width, int neighbours, int loads, int what, ulong ddof,
           GLOBAL ulong* sums, GLOBAL RESULT* to, ulong to_offset, GLOBAL ulong* pending, ulong capacity) {
   LOCAL_VAR ulong shared[GROUP_SIZE * SUM_WORDS];
   const uint id = local_id();
@@ -100,7 +100,7 @@ void axes(GLOBAL const uchar* data, ulong offset, GLOBAL ulong* words, uint kept
   if (lane != 0 || result >= results) return;
   if (parts > 1) {
     store_sum(sums + part * SUM_WORDS * results + result, results, sum);
-  } else if (finished(sum, each, what, to + to_offset + result)) {
+  } else if (finished(sum, each, what, ddof, to + to_offset + result)) {
     add_pending(words, pending, capacity, result);
   }
 }
@@ -108,7 +108,7 @@ void axes(GLOBAL const uchar* data, ulong offset, GLOBAL ulong* words, uint kept
 // The same for results of at most FEW elements along one axis. A work-item computes FEW results, and loads all of their elements at once.
 KERNEL FIXED_GROUP(GROUP_SIZE, 1)
 void axes_few(GLOBAL const uchar* data, ulong offset, GLOBAL ulong* words, uint kept_axes, ulong results, ulong each, long kept_stride,
-              long reduced_stride, ulong first_unit, int what, GLOBAL RESULT* to, ulong to_offset, GLOBAL ulong* pending, ulong capacity) {
+              long reduced_stride, ulong first_unit, int what, ulong ddof, GLOBAL RESULT* to, ulong to_offset, GLOBAL ulong* pending, ulong capacity) {
   const ulong first = (first_unit + group_id()) * (GROUP_SIZE * FEW) + local_id();
   ELEMENT x[FEW * FEW];
 #pragma unroll
@@ -126,13 +126,13 @@ void axes_few(GLOBAL const uchar* data, ulong offset, GLOBAL ulong* words, uint 
     const ulong result = first + r * GROUP_SIZE;
     if (result >= results) return;
     const SUM sum = add_all(sum_zero(), x + r * FEW, FEW, 0, 1, 1);
-    if (finished(sum, each, what, to + to_offset + result)) add_pending(words, pending, capacity, result);
+    if (finished(sum, each, what, ddof, to + to_offset + result)) add_pending(words, pending, capacity, result);
   }
 }
 
 // Adds the sums of the parts. Of few parts a group has several results, `width`, and GROUP_SIZE / width work-items for each.
 KERNEL FIXED_GROUP(GROUP_SIZE, 1)
-void axes_parts(GLOBAL const ulong* sums, ulong results, ulong each, ulong parts, uint width, int what, GLOBAL RESULT* to, ulong to_offset,
+void axes_parts(GLOBAL const ulong* sums, ulong results, ulong each, ulong parts, uint width, int what, ulong ddof, GLOBAL RESULT* to, ulong to_offset,
                 GLOBAL ulong* words, GLOBAL ulong* pending, ulong capacity) {
   LOCAL_VAR ulong shared[GROUP_SIZE * SUM_WORDS];
   const uint lanes = GROUP_SIZE / width, lane = local_id() / width;  // both are powers of two
@@ -149,5 +149,5 @@ void axes_parts(GLOBAL const ulong* sums, ulong results, ulong each, ulong parts
     for (uint k = 0; k < FEW; ++k) sum = sum_merge(sum, x[k]);
   }
   if (lanes > 1) sum = sum_of_lanes(shared, sum, lane, lanes, width);
-  if (lane == 0 && result < results && finished(sum, each, what, to + to_offset + result)) add_pending(words, pending, capacity, result);
+  if (lane == 0 && result < results && finished(sum, each, what, ddof, to + to_offset + result)) add_pending(words, pending, capacity, result);
 }

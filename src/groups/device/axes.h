@@ -5,7 +5,7 @@
 //   SUM_WORDS, word_of(sum, i), sum_of_words(words)  its words, to pass it on
 //   add_all(sum, x, count, first, apart, together)  adds elements: x[k] stands at first + k / together * apart + k % together
 //   MISSING                       an element that changes no state
-//   RESULT, finished(sum, count, what, to)  stores the result of `count` elements; returns 1 if the state does not determine it
+//   RESULT, finished(sum, count, what, ddof, to)  stores the result of `count` elements; returns 1 if the state does not determine it
 // The host defines:
 //   ELEMENT                       the type of an element in memory
 //   UNROLL                        the number of elements that a work-item adds in one step

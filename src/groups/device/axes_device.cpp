@@ -156,9 +156,9 @@ class AxesLaunch {
     for (std::uint64_t first = 0; first < units; first += kUnits) {
       const device::Grid groups{static_cast<std::uint32_t>(std::min(kUnits, units - first)), shape_.group_size};
       if (shape_.few) {
-        const device::Argument arguments[] = {from_,         offset_,      scratch_.words,   kept_axes(), problem_.results,
-                                              problem_.each, kept_stride_, reduced_stride,   first,       what_,
-                                              to_,           to_offset_,   scratch_.pending, kCapacity};
+        const device::Argument arguments[] = {from_,        offset_,          scratch_.words, kept_axes(), problem_.results, problem_.each,
+                                              kept_stride_, reduced_stride,   first,          what_,       problem_.ddof,    to_,
+                                              to_offset_,   scratch_.pending, kCapacity};
         device_.launch(scratch_.few, groups, arguments);
         continue;
       }
@@ -177,6 +177,7 @@ class AxesLaunch {
                                             std::int32_t{shape_.neighbours},
                                             std::int32_t{shape_.loads},
                                             what_,
+                                            problem_.ddof,
                                             scratch_.sums,
                                             to_,
                                             to_offset_,
@@ -188,7 +189,7 @@ class AxesLaunch {
     const auto lanes =
         static_cast<std::uint32_t>(std::min<std::uint64_t>(std::bit_ceil((shape_.parts + kFew - 1) / kFew), shape_.group_size));
     const std::uint32_t width = shape_.group_size / lanes;
-    const device::Argument arguments[] = {scratch_.sums, problem_.results, problem_.each,  shape_.parts,     width,    what_,
+    const device::Argument arguments[] = {scratch_.sums, problem_.results, problem_.each,  shape_.parts,     width,    what_, problem_.ddof,
                                           to_,           to_offset_,       scratch_.words, scratch_.pending, kCapacity};
     device_.launch(scratch_.merge, {static_cast<std::uint32_t>((problem_.results + width - 1) / width), shape_.group_size}, arguments);
   }

@@ -66,7 +66,7 @@ FN KEY key_of(ELEMENT x) {
   return LEAST ? ~key : key;
 }
 
-FN uint finished(SUM x, ulong count, int what, GLOBAL RESULT* to) {
+FN uint finished(SUM x, ulong count, int what, ulong ddof, GLOBAL RESULT* to) {
 #if FLOATS
   if (x.key == NO_KEY) return 1;  // no numbers
 #endif

@@ -134,12 +134,12 @@ FN EXPANSION numbers_of(SUM x) {
 FN SQUARES squares_of(SUM x) { return x.squares; }
 #endif
 
-FN uint finished(SUM x, ulong count, int what, GLOBAL RESULT* to) {
+FN uint finished(SUM x, ulong count, int what, ulong ddof, GLOBAL RESULT* to) {
 #if SKIP && VARIANCE
   count -= x.skipped;
-  if (count == 0) return 1;  // there is none
+  if (count <= ddof) return 1;  // there is none
 #endif
-  const ROUNDED found = moment((uint)what, numbers_of(x), squares_of(x), (double)count);
+  const ROUNDED found = moment((uint)what, numbers_of(x), squares_of(x), (double)count, (double)ddof);
   *to = as_ulong(found.value);
   return !found.certain;
 }

@@ -41,7 +41,7 @@ FN SUM sum_of_words(const ulong* words) {
   return x;
 }
 // Stores the bits of the result. Returns 1 if the sum does not determine them.
-FN uint finished(SUM x, ulong count, int what, GLOBAL RESULT* to) {
+FN uint finished(SUM x, ulong count, int what, ulong ddof, GLOBAL RESULT* to) {
   const int mean = what == OF_MEAN;
   // One division if both operands are exact as doubles.
   const long value = (long)x.low;
@@ -109,7 +109,7 @@ FN SUM sum_add(SUM x, double value) {
 #endif
   return x;
 }
-FN uint finished(SUM x, ulong count, int what, GLOBAL RESULT* to) {
+FN uint finished(SUM x, ulong count, int what, ulong ddof, GLOBAL RESULT* to) {
 #if SKIP
   count -= x.skipped;
   if (count == 0) {
@@ -117,7 +117,7 @@ FN uint finished(SUM x, ulong count, int what, GLOBAL RESULT* to) {
     return what == OF_MEAN;  // there is none
   }
 #endif
-  const ROUNDED found = moment((uint)what, TERMS(x), squares_zero(), (double)count);
+  const ROUNDED found = moment((uint)what, TERMS(x), squares_zero(), (double)count, 0);
   *to = as_ulong(found.value);
   return !found.certain;
 }

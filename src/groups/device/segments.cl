@@ -29,7 +29,7 @@ void segments(GLOBAL const uchar* data, ulong offset, GLOBAL const ulong* offset
   if (lane != 0 || segment >= count) return;
   if (begin == end) {
     to[to_offset + segment] = 0;
-  } else if (finished(sum, end - begin, 0, to + to_offset + segment)) {
+  } else if (finished(sum, end - begin, 0, 0, to + to_offset + segment)) {
     add_pending(words, pending, capacity, segment);
   }
 }
