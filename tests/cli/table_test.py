@@ -103,6 +103,14 @@ class Tables(Case):
         self.assertIn("--header", self.refuse("stats", "x.csv", "--header", "--no-header"))
         self.assertIn("2:5: a line of over 2 fields", self.refuse("stats", "-", input=b"a,b\n1,2,3\n"))
 
+    def test_rows_have_as_many_fields_as_columns(self):
+        self.write("shift.csv", b"city,price\nOslo,1,50\nRome,2\n")
+        self.write("short.csv", b"city,price,note\nOslo,1,a\nRome,2\n")
+        for command in (["sum", "--column", "price"], ["sum", "--column", "price", "--by", "city"], ["stats"], ["sum", "--all-columns"],
+                        ["median", "--column", "price"], ["sum", "--map", "2*price"], ["hist", "--column", "price", "--range", "0", "9"]):
+            self.assertIn("shift.csv:2:8: a line of over 2 fields, the number of columns: ", self.refuse(*command, "shift.csv"))
+            self.assertIn("short.csv:3:7: a line of 2 fields, which has no column 3", self.refuse(*command, "short.csv"))
+
     def test_formats_of_numbers(self):
         self.write("eu.csv", "Größe;Preis\n1.234,5;\"2\"\n-0,5;1.000.000\n".encode())
         found = self.tsv("stats", "eu.csv", "--decimal", ",", "--thousands", ".")

@@ -97,10 +97,37 @@ TEST_F(TextFiles, SayWhereTheyAreWrong) {
   EXPECT_NE(refused(std::string(1 << 20, '1')).find("1:1: a number of over 262144 characters ('1111"), std::string::npos);
   InputOptions options;
   options.text.columns = {"b"};
-  EXPECT_EQ(refused("a,b\n1,2\n3\n", options), "3:2: a line of 1 field, which has no column 2 ('b')");
+  EXPECT_EQ(refused("a,b\n1,2\n3\n", options), "3:2: a line of 1 field, which has no column 2 ('b'): write NA for a missing number");
   EXPECT_EQ(refused("a,c\n1,2\n3\n", options), "1:1: there is no column 'b'; there are 'a', 'c'");
   EXPECT_NE(refused("a,b\n1,2\n\"" + std::string(5 << 20, 'x'), options).find("3:1: a line, or a quoted field, of over 2097152 bytes"),
             std::string::npos);
+}
+
+// Whichever of the columns are read, and in blocks with quotes and without.
+TEST_F(TextFiles, RowsHaveAsManyFieldsAsColumns) {
+  for (const bool quotes : {false, true}) {
+    for (const std::string end : {"", "\n", "\r\n", "\n7,8,9\n"}) {
+      for (const std::string column : {"a", "b", "c"}) {
+        InputOptions options;
+        options.text.columns = {column};
+        const auto refused_row = [&](const std::string& row) {
+          std::string text = "a,b,c\n1,2,3\n" + row + end;
+          if (quotes) text += "\n\"4\",5,6\n";
+          return refused(text, options);
+        };
+        EXPECT_TRUE(refused_row("4,5,6,7").starts_with("3:7: a line of over 3 fields, the number of columns: ")) << column;
+        EXPECT_TRUE(refused_row("4,5,6,").starts_with("3:7: a line of over 3 fields")) << column;
+        EXPECT_NE(refused_row("4,5").find(": a line of 2 fields, which has no column 3"), std::string::npos) << column;
+        EXPECT_NE(refused_row("4").find(": a line of 1 field, which has no column "), std::string::npos) << column;
+      }
+    }
+  }
+  InputOptions options;
+  options.text.columns = {"1"};
+  EXPECT_TRUE(refused("1 2\n3 4 5\n", options).starts_with("2:5: a line of over 2 fields"));
+  EXPECT_TRUE(refused("1 2\n3 \n", options).starts_with("2:2: a line of 1 field, which has no column 2"));
+  write("  1  2 \n3   4 \r\n\n5 6");
+  EXPECT_EQ(sum(options).round(), 9);
 }
 
 // What stands between a name's closing quote and the next separator is no column of its own, however long it is.

@@ -23,6 +23,9 @@ const char* read_field(const char* at, const char* end, char delimiter, Field& f
 /// The beginning of the next field after the end of one; null at the record's end.
 const char* next_field(const char* field_end, const char* end, char delimiter) noexcept;
 
+/// The number of fields from the beginning of one, at `at`, to the end of its line, where there are no quotes.
+std::size_t count_fields(const char* at, const char* line_end, char delimiter) noexcept;
+
 /// The kind of the line at `at`: empty where it has only blanks that are not delimiters.
 enum class LineKind { record, empty, comment };
 LineKind line_kind(const char* at, const char* end, char delimiter) noexcept;

@@ -137,6 +137,7 @@ class TextReader {
   std::vector<std::uint32_t> column_of_;  // the index in columns_ of each field, or kNoColumn
   std::vector<Column> key_columns_;
   std::vector<std::uint32_t> key_of_;  // likewise, in key_columns_
+  std::size_t wanted_fields_ = 0;      // of a record: up to the last one that is read
 };
 
 /// "column 3 ('price')".

@@ -218,8 +218,9 @@ void TextReader::take_columns(TextBlock& block, std::size_t begin, std::size_t e
   for (std::size_t i = 0; i < key_columns_.size(); ++i) {
     if (!place(key_columns_[i], i, key_of_)) return;
   }
-  column_of_.resize(std::max(column_of_.size(), key_of_.size()), kNoColumn);
-  key_of_.resize(column_of_.size(), kNoColumn);
+  wanted_fields_ = std::max(column_of_.size(), key_of_.size());
+  column_of_.resize(fields.size(), kNoColumn);
+  key_of_.resize(fields.size(), kNoColumn);
   if (header) block.begin = end;
 }
 
@@ -267,7 +268,8 @@ void TextReader::parse_records(TextBlock& block) const {
   const char* const text = block.text.get();
   const char* at = text + block.begin;
   const char* const end = text + block.end;
-  const bool all = options_.columns.empty(), keyed = !key_columns_.empty();
+  const bool keyed = !key_columns_.empty();
+  const std::size_t all_fields = column_of_.size(), wanted_fields = wanted_fields_;
   std::vector<Field> key_fields(key_columns_.size());
   std::string key;
   const auto fail = [&](const char* where, std::string message) {
@@ -283,27 +285,38 @@ void TextReader::parse_records(TextBlock& block) const {
     std::size_t index = 0;
     Field field;
     for (; next != nullptr; next = next_field(at, end, delimiter_), ++index) {
-      if (index >= column_of_.size() && !all && !block.quotes) break;
+      if (index == wanted_fields && !block.quotes) {  // the fields behind those that are read are only counted
+        const auto* const line_end = static_cast<const char*>(std::memchr(next, '\n', static_cast<std::size_t>(end - next)));
+        const char* const stop = line_end != nullptr ? line_end : end;
+        if (index + count_fields(next, stop, delimiter_) == all_fields) {
+          at = stop;
+          index = all_fields;
+          break;
+        }
+      }
       at = read_field(next, end, delimiter_, field);
       if (!field.closed) {
         const bool no_quote = field.text.data() + field.text.size() == end;
         return fail(field.text.data() - 1, fmt::format("the quoted field '{}' {}", printable(field.text),
                                                        no_quote ? "is not closed" : "goes on after its closing quote"));
       }
-      if (index >= column_of_.size()) {
-        if (all) return fail(next, fmt::format("a line of over {}, the number of columns", counted_fields(column_of_.size())));
-        continue;
+      if (index >= all_fields) {
+        return fail(next,
+                    fmt::format("a line of over {}, the number of columns: put a field that has the separator in it in quotes, or say what "
+                                "separates columns (--sep)",
+                                counted_fields(all_fields)));
       }
       if (const std::uint32_t column = column_of_[index]; column != kNoColumn) {
         if (!parse_field(block, block.columns[column], field.text, field.quoted)) return;
       }
       if (keyed && key_of_[index] != kNoColumn) key_fields[key_of_[index]] = field;
     }
-    if (index < column_of_.size()) {
+    if (index < all_fields) {
       std::vector<Column> wanted = columns_;
       wanted.insert(wanted.end(), key_columns_.begin(), key_columns_.end());
-      const Column& column = *std::ranges::max_element(wanted, {}, &Column::number);
-      return fail(at, fmt::format("a line of {}, which has no {}", counted_fields(index), text_of(column)));
+      Column column = *std::ranges::max_element(wanted, {}, &Column::number);
+      if (column.number <= index) column = numbered(all_fields);  // none that is read is missing
+      return fail(at, fmt::format("a line of {}, which has no {}: write NA for a missing number", counted_fields(index), text_of(column)));
     }
     if (keyed) {
       key.clear();
