@@ -200,10 +200,12 @@ class Plan {
   /// the latest one without a place for it. @throws Error (usage) if there was none; Error (no_answer) for a product of integers that
   /// needs more than 64 bits, and along axes if one of the results does not exist (on the CPU enqueue() throws it).
   Result result() const;
-  /// The same, with the type of the result: `plan.result<Accumulator>()`.
+  /// The same, with the type of the result: `plan.result<Accumulator>()`. @throws Error (usage) also for another type than the operation's.
   template <class Expected>
   Expected result() const {
-    return std::get<Expected>(result());
+    Result found = result();
+    if (auto* const expected = std::get_if<Expected>(&found)) return std::move(*expected);
+    refuse_type_of(found);
   }
 
   /// "groups=264 group_size=1024 columns=32"
@@ -212,6 +214,8 @@ class Plan {
   struct SAMESUM_HIDDEN State;
 
  private:
+  [[noreturn]] static void refuse_type_of(const Result& result);
+
   std::shared_ptr<State> state_;
 };
 

@@ -9,8 +9,10 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <optional>
 #include <utility>
+#include <variant>
 
 namespace samesum {
 namespace planning {
@@ -129,6 +131,14 @@ Result Plan::result() const {
   const core::DefaultFloatEnvironment environment;
   const std::optional<device::Lock> lock = state_->locked();
   return state_->work->result();
+}
+
+void Plan::refuse_type_of(const Result& result) {
+  constexpr std::array kNames = {"Accumulator", "ProductAccumulator", "Statistics", "Histogram", "PairsResult", "Value",
+                                 "Values",      "std::vector<Value>"};
+  static_assert(kNames.size() == std::variant_size_v<Result>);
+  const char* const name = kNames[result.index()];
+  throw Error(ErrorKind::usage, fmt::format("the result of this plan's operation is of another type, {0}: call result<{0}>()", name));
 }
 
 std::string Plan::configuration() const { return state_->work->configuration(); }

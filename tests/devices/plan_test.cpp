@@ -10,6 +10,7 @@
 #include "device/opencl/api.hpp"
 #include "support/devices.hpp"
 #include "support/oracle.hpp"
+#include "support/same_bits.hpp"
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>
@@ -192,6 +193,21 @@ TEST(Plan, RefusesWhatDoesNotFit) {
   }
   EXPECT_THROW(Buffer::wrap(devices().front(), nullptr, 1), Error);
   EXPECT_THROW(Device::on_opencl_queue(nullptr), Error);
+}
+
+TEST(Plan, NamesTheTypeOfItsResult) {
+  const std::vector<float> x = {1, 2, 3};
+  const Device device = Device::open("cpu");
+  const Buffer memory(device, 12);
+  memory.write(x.data(), 12);
+  const Array array(memory, 3, DType::float32);
+  Plan plan(device, ops::dot, DType::float32, 3);
+  plan.enqueue(array, array);
+  test::expect_error(ErrorKind::usage, "call result<ProductAccumulator>()", [&] { plan.result<Accumulator>(); });
+  EXPECT_EQ(plan.result<ProductAccumulator>().round(), 14);
+  Plan values(device, AlongAxes{.like = array, .axes = {0}});
+  values.enqueue(array);
+  test::expect_error(ErrorKind::usage, "call result<Values>()", [&] { values.result<std::vector<Value>>(); });
 }
 
 TEST(Plan, SharesAnArrayOut) {
