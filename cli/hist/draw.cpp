@@ -87,11 +87,12 @@ std::string summary_of(const Histogram& histogram) {
   if (histogram.over() != 0) text += fmt::format(", {} above {:.6g}", grouped(histogram.over()), histogram.bins().high());
   if (histogram.nan_count() != 0) text += fmt::format(", {} NaN", grouped(histogram.nan_count()));
   if (histogram.total() != histogram.nan_count()) {
-    const Quantile median = histogram.quantile(0.5);
+    // Of an even number of samples the median is the middle of two, which may be in different bins.
+    const double first = histogram.quantile(0.5).low, last = histogram.quantile(std::nextafter(0.5, 1.0)).high;
     std::string low, high;
     for (int digits = 6; digits <= 17 && low == high; ++digits) {
-      low = fmt::format("{:.{}g}", median.low, digits);
-      high = fmt::format("{:.{}g}", median.high, digits);
+      low = fmt::format("{:.{}g}", first, digits);
+      high = fmt::format("{:.{}g}", last, digits);
     }
     text += fmt::format("; median in {} .. {}", low, high);
   }

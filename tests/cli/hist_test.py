@@ -125,6 +125,14 @@ class Hist(Case):
         self.write("t.csv", b"a,b\n1,10\n2,20\n,30\n")
         self.assertEqual(self.json("t.csv", "--column", "b", "--edges", "0,15,100")["channels"][0]["counts"], [1, 2])
 
+    def test_the_median_is_in_its_bins(self):
+        """Of an even number of samples the two in the middle may be in different bins."""
+        for values in (range(12), range(11), [1], [0, 8], [3, 3, 5, 5]):
+            self.array("x.npy", [float(value) for value in values])
+            text, median = (Case.run_program(self, command, "x.npy").stdout.decode() for command in ("hist", "median"))
+            low, high = map(float, text.split("median in ")[1].split(" .. "))
+            self.assertTrue(low <= float(median) <= high, text)
+
     def test_letters(self):
         # Our own sentence, with the same counts as the textbook's.
         book = b"The old cloud counted a dozen prizes near a hill from a bazaar."
