@@ -105,7 +105,8 @@ std::string text_of(const Statistic& statistic, const Found& found, const Statis
 
 // A row for each column, or for each input.
 void print_rows(Output& out, const std::vector<Found>& all, const std::vector<const Statistic*>& wanted, const StatisticsOptions& options) {
-  const bool files = std::ranges::any_of(all, [&](const Found& found) { return found.name != all.front().name; });
+  const bool several = options.input.files.size() > 1 && !options.input.total && options.input.map.empty();
+  const bool files = several || std::ranges::any_of(all, [&](const Found& found) { return found.name != all.front().name; });
   const bool columns = std::ranges::any_of(all, [](const Found& found) { return found.column.has_value(); });
   Rows rows;
   if (files) rows.names.emplace_back("file");
@@ -151,7 +152,9 @@ void print_json(Output& out, const std::vector<Found>& all, const std::vector<co
       add_statistics(file, all[i++], wanted, options);
     } else {
       file["columns"] = file["left_out"] = Json::array();
-      for (const std::string name = all[i].name; i < all.size() && all[i].name == name && all[i].column; ++i) {
+      const std::size_t first = i;  // the same file may follow again, with the same columns
+      for (; i < all.size() && all[i].name == all[first].name && all[i].column; ++i) {
+        if (i != first && all[i].column->number == all[first].column->number) break;
         const Column& column = *all[i].column;
         Json entry;
         entry["number"] = column.number;

@@ -64,7 +64,7 @@ void Output::note(std::string_view line) {
 }
 
 void Output::flush() {
-  const std::string text = colour_ ? styled(text_) : printable(text_);
+  const std::string text = colour_ ? styled(text_) : escaped_ ? printable(text_) : text_;
   text_.clear();
   if (const int code = write_all(STDOUT_FILENO, text); code != 0) no_output(code);
   const std::string notes = printable(notes_);

@@ -36,6 +36,10 @@ class Output {
   /// gone.
   void flush();
 
+  /// In pipes and files the output is written as it is, without escapes: keys and names keep their bytes for programs. On a terminal
+  /// nothing changes.
+  void keep_bytes() noexcept { escaped_ = terminal_; }
+
   /// The output so far, instead of writing it.
   std::string take() { return std::exchange(text_, {}); }
 
@@ -56,7 +60,8 @@ class Output {
 
   std::string text_, notes_;
   bool terminal_, colour_;
-  bool taken_ = false;  // whether standard output has a file's bytes
+  bool taken_ = false;   // whether standard output has a file's bytes
+  bool escaped_ = true;  // whether control characters are
 };
 
 /// Rows of text, in columns as wide as necessary.

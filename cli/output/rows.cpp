@@ -1,18 +1,13 @@
 #include "output/rows.hpp"
 
+#include "output/result.hpp"
+
 #include <unistd.h>
 
 #include <algorithm>
 
 namespace samesum::cli {
 namespace {
-
-std::string quoted(const std::string& field) {
-  if (field.find_first_of(",\"\r\n") == std::string::npos) return field;
-  std::string text = "\"";
-  for (const char c : field) text += c == '"' ? "\"\"" : std::string(1, c);
-  return text + "\"";
-}
 
 // Replaces tabs and line ends, which would divide the field.
 std::string in_one_field(std::string field) {
@@ -34,10 +29,16 @@ void print_lines(Output& out, const Rows& rows, char between, const Form& form) 
 
 }  // namespace
 
-void Rows::print_csv(Output& out) const { print_lines(out, *this, ',', quoted); }
+void Rows::print_csv(Output& out) const {
+  out.keep_bytes();
+  print_lines(out, *this, ',', csv_field);
+}
 
 void Rows::print(Output& out) const {
-  if (isatty(STDOUT_FILENO) == 0) return print_lines(out, *this, '\t', in_one_field);
+  if (isatty(STDOUT_FILENO) == 0) {
+    out.keep_bytes();
+    return print_lines(out, *this, '\t', in_one_field);
+  }
   Table table(std::string(labels, '<') + std::string(names.size() - labels, '>'));
   std::vector<Table::Cell> heads;
   for (const std::string& name : names) heads.emplace_back(name, Style::bold);

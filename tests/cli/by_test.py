@@ -93,6 +93,14 @@ class By(Case):
         self.assertTrue(math.isnan(float(self.csv("sum", "--column", "v", "--by", "k", "t.csv")[3][1])))
         self.assertEqual(self.csv("sum", "--column", "v", "--by", "k", "--nan", "skip", "t.csv")[3], ["c", "0"])
 
+    def test_keys_keep_their_bytes(self):
+        self.write("l.csv", b'k,v\nB\xf6b,1\n"a,""\x1bb",2\n"x\ny",4\n')
+        rows = b'B\xf6b,1\n"a,""\x1bb",2\n"x\ny",4\n'
+        for command in (["sum", "--csv"], ["stats", "--only", "sum", "--csv"]):
+            self.assertEqual(self.run_program(*command, "--column", "v", "--by", "k", "l.csv").stdout, b"k,v\n" + rows)
+        self.assertEqual(self.run_program("sum", "--column", "v", "--by", "k", "l.csv").stdout, b'k\tv\nB\xf6b\t1\na,"\x1bb\t2\nx y\t4\n')
+        self.assertEqual(self.run_program("stats", "--csv", "--only", "sum", input=b"\xf6,b\n1,2\n").stdout, b"column,sum\n\xf6,1\nb,2\n")
+
     def test_what_cannot_be_is_told(self):
         for arguments, words in (
             (("sum", "--by", "city", "sales.csv"), "--by needs the columns of the numbers"),

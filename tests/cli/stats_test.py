@@ -214,6 +214,11 @@ class Statistics(Case):
         self.assertIn("t.csv, a: 2 numbers, 0 NaN, 1 missing\nt.csv, b: 3 numbers, 1 NaN, 0 missing\n", notes)
         self.assertIn("cpu", notes.splitlines()[-1])
         self.assertEqual(self.said("sum", "--column", "a,b", "--float32", "t.csv", "--nan", "skip"), "0.3\ta\n3\tb\n")
+        self.assertEqual(self.said("sum", "--column", "a,b", "--float32", "t.csv", "t.csv", "--nan", "skip").splitlines(),
+                         ["0.3\ta\tt.csv", "3\tb\tt.csv"] * 2)
+        self.assertEqual(self.said("sum", "--column", "a,b", "--csv", "--float32", "t.csv", "t.csv", "--nan", "skip").splitlines(),
+                         ["file,column,sum", *["t.csv,a,0.3", "t.csv,b,3"] * 2])
+        self.assertEqual([len(file["columns"]) for file in json.loads(self.said("stats", "--json", "--column", "a,b", "t.csv", "t.csv"))["files"]], [2, 2])
         message = self.refuse("sum", "--column", "a,b", "--partial", "p.sum", "t.csv")
         self.assertIn("name one column", message)
         self.assertFalse(os.path.exists(self.path("p.sum")))
