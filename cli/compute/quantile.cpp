@@ -48,7 +48,6 @@ double parse_fraction(const std::string& text) {
 
 // Makes an input that can be read only once readable again, by storing it.
 NamedSource stored(NamedSource input) {
-  if (!is_stream(input.name)) return input;
   return {input.name, [spool = std::make_shared<Spool>(*input.open())] { return from_start(spool); }};
 }
 
@@ -158,6 +157,7 @@ void print_notes(Output& out, const std::vector<FoundQuantiles>& all, const Quan
 
 int run(Output& out, const QuantileOptions& options) {
   options.result.check();
+  options.input.check_formula();
   std::vector<double> q;
   for (const std::string& one : options.wanted) q.push_back(parse_fraction(one));
   parse_quantile_method(options.method);
@@ -165,7 +165,9 @@ int run(Output& out, const QuantileOptions& options) {
   Input each = options.input;
   each.total = false;
   std::vector<NamedSource> inputs = each.sources();
-  for (NamedSource& input : inputs) input = stored(std::move(input));
+  for (NamedSource& input : inputs) {
+    if (each.map.empty() ? is_stream(input.name) : each.has_stream()) input = stored(std::move(input));
+  }
   std::vector<std::optional<DType>> types;
   for (const NamedSource& input : inputs) types.push_back(input.open()->type());
   if (options.input.total) {

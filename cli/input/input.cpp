@@ -13,11 +13,14 @@
 #include <unistd.h>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <cctype>
 #include <filesystem>
+#include <fstream>
+#include <ranges>
 #include <string_view>
 #include <system_error>
 
@@ -54,6 +57,14 @@ bool is_stream(const std::string& file) {
   const std::filesystem::file_type type = std::filesystem::status(file, error).type();
   using enum std::filesystem::file_type;
   return file == "-" || type == fifo || type == character || type == socket;
+}
+
+bool is_npy(const std::string& file) {
+  if (is_stream(file)) return false;
+  constexpr std::string_view kMagic = "\x93NUMPY";
+  std::array<char, kMagic.size()> start{};
+  std::ifstream(file, std::ios::binary).read(start.data(), start.size());
+  return std::string_view(start.data(), start.size()) == kMagic;
 }
 
 namespace {
@@ -140,6 +151,11 @@ Formula Input::formula() const { return Formula(map, reproducible ? FormulaMath:
 
 std::vector<FormulaParameter> Input::formula_parameters() const { return parse_parameters(parameters); }
 
+void Input::check_formula() const {
+  require(!map.empty() || (parameters.empty() && !reproducible),
+          "--param and --repro are for the formula of --map, and there is none: add it");
+}
+
 std::vector<Input::Operand> Input::operands(const Formula& formula) const {
   require(nodata.empty(), "--nodata leaves elements out, and a formula takes those at the same index: leave out one of --nodata and --map");
   require(!total, "--map takes all files as one input already: leave out --total");
@@ -165,10 +181,12 @@ std::vector<Input::Operand> Input::operands(const Formula& formula) const {
   };
   const bool uses_x = std::ranges::find(wanted, "x") != wanted.end();
   const bool columns_of_one = files.size() == 1 && columns.empty() && !all_columns && !wanted.empty() &&
-                              files.front().find('=') == std::string::npos && (!uses_x || (wanted.size() > 1 && is_table(files.front())));
+                              files.front().find('=') == std::string::npos && (!uses_x || (wanted.size() > 1 && is_table(files.front()))) &&
+                              !is_npy(files.front());
   if (columns_of_one) {
     require(!is_stream(files.front()) || wanted.size() == 1,
-            "a formula of several columns reads its file once for each of them: standard input and pipes can be read only once");
+            "a formula of several columns reads its file once for each of them: standard input and pipes can be read only once: "
+            "save it to a file");
     for (const std::string& name : wanted) {
       found.push_back({name, files.front(), how});
       found.back().how.text.columns = {name};
@@ -185,7 +203,13 @@ std::vector<Input::Operand> Input::operands(const Formula& formula) const {
     }
     const std::string& name = found.back().name;
     require(std::ranges::find(wanted, name) != wanted.end(),
-            fmt::format("the formula does not use '{}', which {} is", name, shown_name(found.back().file)));
+            fmt::format("the formula does not use '{}', which {} is{}", name, shown_name(found.back().file),
+                        wanted.empty() ? "" : fmt::format(": it has {}", fmt::join(wanted, ", "))));
+  }
+  for (const std::string& name : wanted) {
+    require(std::ranges::find(found, name, &Operand::name) != found.end(),
+            fmt::format("'{0}' in the formula is none of its inputs ({1}): give a number (--param {0}=0.5) or a file ({0}=FILE)",
+                        printable_name(name), fmt::join(found | std::views::transform(&Operand::name), ", ")));
   }
   return found;
 }
@@ -215,6 +239,11 @@ std::vector<NamedSource> Input::sources() const {
   }
   if (!total) return sources;
   return {as_one(std::move(sources))};
+}
+
+bool Input::has_stream() const {
+  if (map.empty()) return std::ranges::any_of(files, is_stream);
+  return std::ranges::any_of(operands(formula()), [](const Operand& operand) { return is_stream(operand.file); });
 }
 
 std::uint64_t Input::resident_bytes() const {

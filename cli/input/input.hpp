@@ -65,6 +65,8 @@ struct Input {
   /// Bytes of all elements that can be summed in place. Opens every file, so that a bad one is found before a long sum begins; pipes and
   /// standard input are not read.
   std::uint64_t resident_bytes() const;
+  /// Whether any input can be read only once.
+  bool has_stream() const;
   /// Whether all inputs can be summed in place, and so read again.
   bool all_resident() const;
   /// The named columns, one by one.
@@ -85,6 +87,8 @@ struct Input {
   std::vector<Operand> operands(const Formula& formula) const;
   Formula formula() const;
   std::vector<FormulaParameter> formula_parameters() const;
+  /// @throws Error (usage) for --param or --repro without --map, in commands that have no other formula.
+  void check_formula() const;
 
  private:
   std::unique_ptr<Source> open(const std::string& file, const InputOptions& how) const;
@@ -100,6 +104,9 @@ void add_total(CLI::App& command, Input& input);
 
 /// Whether it can be read only once: standard input, a pipe.
 bool is_stream(const std::string& file);
+
+/// Whether it is a file that begins as a .npy file does.
+bool is_npy(const std::string& file);
 
 /// The file that contains an input: for "z.npz:x" it is z.npz.
 std::string file_of(const std::string& input);

@@ -101,6 +101,11 @@ class Median(Case):
         self.assertEqual(found, "-1000000\n%d\n1500008\n" % (2500008 // 2 - 1000000))
         self.assertIn("temporary file", self.refuse("median", "--dtype", "int64", "-", input=data, environment={"TMPDIR": "/nowhere"}))
         self.assertEqual(self.succeed("median", "-", input=b"1 2 3", environment={"TMPDIR": "/nowhere"}), "2\n")
+        for command in (["median"], ["quantile", "-q", "0.5"]):
+            self.assertEqual(self.succeed(*command, "--map", "x*x", "-", input=b"1 2 3 4 5\n"), "9\n")
+            self.assertEqual(self.succeed(*command, "--map", "v*v", "v=-", input=b"1 2 3 4 5\n"), "9\n")
+        self.array("x.npy", [3.0, 1.0, 2.0])
+        self.assertEqual(self.succeed("median", "--map", "x*x", "-", input=self.read("x.npy")), "4\n")
         pipe = self.path("pipe")
         os.mkfifo(pipe)
         writer = threading.Thread(target=lambda: open(pipe, "wb").write(b"5 6 8\n"))
