@@ -33,6 +33,19 @@ constexpr const char* kFooter = R"(Examples:
   samesum devices                      # what there is to compute on
   samesum sum --help                   # each command explains itself
 
+Environment:
+  SAMESUM_DEVICE          the device for 'auto': cpu, opencl:0, cuda:0, all
+  SAMESUM_MEMORY          bytes of memory that files may fill; larger ones are read ahead
+  SAMESUM_CACHE_DIR       where compiled kernels are kept (default ~/.cache/samesum/kernels)
+  SAMESUM_CACHE           0: keep no compiled kernels
+  SAMESUM_TUNING          the file of shapes that 'tune' has found; 0: none
+  SAMESUM_KERNELS         the file of kernels that ship; 0: none
+  SAMESUM_MASK            capabilities to take away from devices: fp64,local=8192
+  SAMESUM_DRIVER_SECONDS  tell of a driver's call that takes longer (default 30; 0: never)
+  SAMESUM_OPENCL_LIBRARY  the library to load, as SAMESUM_CUDA_LIBRARY, SAMESUM_NVRTC_LIBRARY
+  TMPDIR                  where numbers from pipes are stored for a second pass (default /tmp)
+  NO_COLOR                no colours on a terminal
+
 Exit codes: 0; 1 if no right answer can be given; 2 for bad input or usage.)";
 
 int complain(const std::string& message, int code) {

@@ -6,9 +6,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <string_view>
+#include <utility>
 
 namespace samesum::cli {
 namespace {
@@ -40,7 +42,7 @@ std::size_t distance(std::string_view a, std::string_view b) {
 // " Did you mean 'sum'?" for the closest known name; lists all at equal distance.
 std::string guess(const std::string& given, const std::vector<std::string>& known) {
   std::vector<std::string> near;
-  if (given.size() < 3) return "";  // close to everything
+  if (given.size() < (given.starts_with('-') ? 3 : 2)) return "";  // close to everything
   const std::size_t most = std::max<std::size_t>(1, given.size() / 3);
   std::size_t least = most;
   for (const std::string& name : known) {
@@ -54,6 +56,18 @@ std::string guess(const std::string& given, const std::vector<std::string>& know
   }
   if (near.empty() || near.size() > 4) return "";
   return fmt::format(" Did you mean {}?", fmt::join(near, " or "));
+}
+
+// The command that other programs have under another name; else the name as it is, in the case of commands.
+std::string usual_name(std::string given) {
+  std::ranges::transform(given, given.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  constexpr std::pair<std::string_view, std::string_view> kOthers[] = {
+      {"average", "mean"},        {"avg", "mean"},     {"cumsum", "scan"}, {"histogram", "hist"}, {"maximum", "max"}, {"minimum", "min"},
+      {"percentile", "quantile"}, {"product", "prod"}, {"stddev", "std"},  {"variance", "var"}};
+  for (const auto& [other, name] : kOthers) {
+    if (given == other) return std::string(name);
+  }
+  return given;
 }
 
 std::vector<std::string> commands_of(const CLI::App& app) {
@@ -99,7 +113,11 @@ std::string words_of(const CLI::App& command, const CLI::ParseError& error) {
     return fmt::format("{} takes {}, not '{}'", name, wanted > 1 ? fmt::format("{} numbers", wanted) : "a number",
                        fmt::join(option->results(), " "));
   }
-  if (option->get_positional()) return fmt::format("{} takes {} files, not {}", command.get_name(), wanted, given);
+  if (option->get_positional()) {
+    return fmt::format(
+        "{} takes {} files, not {}{}", command.get_name(), wanted, given,
+        command.get_name() == "dot" && given == 1 ? "; for two columns of a table: samesum sum --map 'price*qty' sales.csv" : "");
+  }
   if (given > wanted) return fmt::format("{} is there {} times: once is enough", name, given / wanted);
   return fmt::format("{} takes {}: {} there", name, wanted > 1 ? fmt::format("{} values", wanted) : "a value",
                      given == 0 ? "none is" : fmt::format("only {} is", given));
@@ -166,7 +184,9 @@ std::string describe_mistake(const CLI::App& program, const CLI::ParseError& err
   } else if (command->get_require_subcommand_min() > 0 && rest.empty()) {
     message = "which command? " + known;
   } else if (!commands.empty() && !rest.empty()) {
-    const std::string meant = guess(rest.front(), commands);
+    std::string meant = guess(rest.front(), commands);
+    const std::string usual = usual_name(rest.front());
+    if (meant.empty() && std::ranges::find(commands, usual) != commands.end()) meant = fmt::format(" Did you mean '{}'?", usual);
     message = fmt::format("no command '{}'.{}", rest.front(), meant.empty() ? " " + known : meant);
   } else if (!rest.empty()) {
     message = fmt::format("'{}' is one argument too many", without_mark(rest.front()));

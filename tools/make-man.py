@@ -11,7 +11,7 @@ import sys
 import time
 
 ENTRY = re.compile(r"  (\S.*?)(?: {2,}(\S.*))?$")  # an option, argument or command; what it is may stand on the next line
-HEADINGS = {"Arguments": "ARGUMENTS", "Options": "OPTIONS", "Commands": "COMMANDS", "Subcommands": "COMMANDS", "Examples": "EXAMPLES"}
+HEADINGS = {"Arguments": "ARGUMENTS", "Options": "OPTIONS", "Commands": "COMMANDS", "Subcommands": "COMMANDS", "Examples": "EXAMPLES", "Environment": "ENVIRONMENT"}
 
 
 def roff(text):

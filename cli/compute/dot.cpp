@@ -41,6 +41,7 @@ class TypeNote final : public Source {
 int run_dot(Output& out, StatisticsOptions options) {
   if (options.input.files.size() != 2) throw Error(ErrorKind::usage, "a dot product takes two files");
   options.result.check();
+  options.part.check();
   options.input.in_order = true;
   if (options.part.wanted() || !options.result.partial.empty()) {
     PartWork work;

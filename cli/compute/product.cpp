@@ -63,7 +63,8 @@ FoundProduct product_of(const NamedSource& input, const Device& device, const Pr
     }
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::device || std::string_view(error.what()).starts_with(input.name)) throw;
-    throw Error(error.kind(), fmt::format("{}: {}", shown_name(input.name), error.what()));
+    const bool too_great = std::string_view(error.what()).find("does not fit into") != std::string_view::npos;
+    throw Error(error.kind(), fmt::format("{}: {}{}", shown_name(input.name), error.what(), too_great ? " (--exact prints it)" : ""));
   }
   found.missing = source->missing() + filter.left_out();
   found.count -= filter.left_out();
@@ -109,6 +110,7 @@ void print(Output& out, const std::vector<FoundProduct>& all, const ProductOptio
 
 int run(Output& out, ProductOptions options) {
   options.result.check();
+  options.input.check_formula();
   if (options.exact && options.result.hex) throw Error(ErrorKind::usage, "--exact gives decimal digits: leave --hex out");
   options.input.in_order = true;
   options.axes.check();

@@ -48,6 +48,8 @@ int run_in_parts(Output& out, const StatisticsOptions& options) {
 int run(Output& out, StatisticsOptions options) {
   options.result.check();
   options.axes.check();
+  options.part.check();
+  options.input.check_formula();
   if (options.input.keys.empty() && (options.part.wanted() || !options.result.partial.empty())) return run_in_parts(out, options);
   if (options.input.sorted && options.input.keys.empty()) throw Error(ErrorKind::usage, "--sorted goes with --by");
   if (!options.input.keys.empty()) {

@@ -85,6 +85,11 @@ int run_in_parts(Output& out, const SumOptions& options) {
 int run(Output& out, const SumOptions& options) {
   options.result.check();
   options.axes.check();
+  options.part.check();
+  options.input.check_formula();
+  if (options.split && options.device == "auto" && !means_all(options.device)) {
+    throw Error(ErrorKind::usage, "--split shares the work out over several devices: name them (--device all, or cuda:0,cuda:1)");
+  }
   if (options.part.wanted() && options.input.keys.empty()) return run_in_parts(out, options);
   if (options.input.sorted && options.input.keys.empty()) throw Error(ErrorKind::usage, "--sorted goes with --by");
   if (!options.input.keys.empty()) {

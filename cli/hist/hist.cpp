@@ -180,6 +180,19 @@ std::string title_of(const Input& input) {
 }
 
 int run_characters(Output& out, const HistOptions& options, const std::string& path) {
+  const std::string given = options.characters ? "--characters" : "--letters";
+  if (options.bins != 0 || !options.range.empty() || !options.edges.empty() || !options.bin.empty() || options.log_bins ||
+      options.each_value || !options.input.map.empty() || !options.input.nodata.empty() || options.selection.wanted() ||
+      !options.tile.empty() || !options.tiles.empty()) {
+    refuse(
+        fmt::format("{} has a bin for each {}: leave out what makes other bins (--bins, --range, --edges, --bin, --log-bins, "
+                    "--each-value), and --map, --nodata, --tile, --tiles, --region and --mask",
+                    given, options.characters ? "byte" : "group of letters"));
+  }
+  for (const std::string& file : options.input.files) {
+    if (is_npy(file))
+      refuse(fmt::format("{}: {} counts the bytes of a text, and this is a .npy file: leave it out", shown_name(file), given));
+  }
   const CharacterMap map = options.characters ? CharacterMap::bytes() : CharacterMap::letters(options.letters);
   InputOptions raw;
   raw.raw = RawType{DType::uint8};
@@ -281,6 +294,7 @@ int run_image(Output& out, const HistOptions& options, const std::string& path) 
 int run(Output& out, const HistOptions& options) {
   const std::string& path = options.input.files.front();
   options.result.check();
+  options.part.check();
   plot_of(options);  // fails before the work if it cannot be written
   if (options.bin.empty() && options.input.map.empty() && (!options.input.parameters.empty() || options.input.reproducible)) {
     refuse("--param and --repro are for the formulas of --bin and --map, and there is none");

@@ -45,7 +45,8 @@ std::vector<Coordinate> coordinates_of(const Input& input) {
   };
   if (input.files.size() == 1 && columns.size() == 2) {
     const std::string& file = input.files.front();
-    if (is_stream(file)) refuse("two columns of one file are read one after the other, and standard input and pipes can be read only once");
+    if (is_stream(file))
+      refuse("two columns of one file are read one after the other, and standard input and pipes can be read only once: save it to a file");
     for (const std::string& column : columns) add(file, {column}, column);
   } else if (input.files.size() == 2 && columns.size() != 2) {
     for (const std::string& file : input.files) add(file, columns, shown_name(file));
@@ -110,6 +111,15 @@ void print_json(Output& out, const Hist2dOptions& options, const HistogramNd& hi
   out.print("{}\n", to_text(object));
 }
 
+// Inputs that end early are told of by their number: adds their names.
+HistogramNd counts_of(const std::vector<Source*>& sources, const std::vector<Bins>& axes, const samesum::Options& how,
+                      const std::string& names) try {
+  return histogram_nd(sources, axes, how);
+} catch (const Error& error) {
+  if (std::string_view(error.what()).find("different lengths") == std::string_view::npos) throw;
+  throw Error(error.kind(), fmt::format("{}: {}", names, error.what()));
+}
+
 int run(Output& out, Hist2dOptions options) {
   HistOptions& common = options.common;
   common.result.check();
@@ -135,8 +145,8 @@ int run(Output& out, Hist2dOptions options) {
   Report report;
   const Device device = choose_device(common.device, bytes);
   const std::vector<Source*> sources = {&inputs[0].source(), &inputs[1].source()};
-  const HistogramNd histogram = histogram_nd(sources, axes, {.device = device, .report = &report, .tuning = common.tuning});
   const HeatMapText text{fmt::format("{} and {}", coordinates[0].name, coordinates[1].name), coordinates[0].name, coordinates[1].name};
+  const HistogramNd histogram = counts_of(sources, axes, {.device = device, .report = &report, .tuning = common.tuning}, text.title);
   if (format == Format::svg) {
     const std::string drawing = heat_map_svg(text, histogram, common.log);
     plot.write(out, {bytes_of(drawing)});

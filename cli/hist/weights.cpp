@@ -152,8 +152,9 @@ int run_weighted(Output& out, const HistOptions& options, const std::vector<Inpu
   Input weights = options.input;
   weights.files = {options.weights.empty() ? coordinates[0].files.front() : options.weights};
   if (options.weights.empty() && is_stream(weights.files.front())) {
-    throw Error(ErrorKind::usage,
-                "two columns of one file are read one after the other, and standard input and pipes can be read only once");
+    throw Error(
+        ErrorKind::usage,
+        "two columns of one file are read one after the other, and standard input and pipes can be read only once: save it to a file");
   }
   weights.columns = options.weight_column.empty() ? std::vector<std::string>() : std::vector<std::string>{options.weight_column};
   weights.map.clear();

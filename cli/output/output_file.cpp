@@ -31,6 +31,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::string_view kNull = "/dev/null";
+
 // The temporary file being written, which a signal handler removes.
 std::atomic<const char*> unfinished = nullptr;
 
@@ -82,7 +84,7 @@ int take_permissions(int descriptor, const std::string& path) {
 }  // namespace
 
 OutputFile::OutputFile(const std::string& path, const std::vector<std::string>& inputs) : path_(path) {
-  if (path.empty() || path == "-") return;
+  if (path.empty() || path == "-" || path == kNull) return;
   std::error_code error;
   // Replaces the target at the end of a chain of links, not the first link.
   if (fs::is_symlink(fs::symlink_status(path, error))) {
@@ -114,6 +116,7 @@ void OutputFile::write(Output& out, std::initializer_list<std::span<const std::b
 void OutputFile::write(Output& out, const std::function<void(const Sink&)>& produce) const {
   if (path_.empty()) return;
   if (path_ == "-") return produce([&out](std::span<const std::byte> part) { out.write_bytes({part}); });
+  if (path_ == kNull) return produce([](std::span<const std::byte>) {});
   // In the same folder, so that it can be renamed; its name is short for any length of the file's name.
   std::string temporary = (fs::path(path_).parent_path() / ".samesum-XXXXXX").string();
   const RemovedBySignals guard(temporary.c_str());

@@ -29,8 +29,15 @@ std::string summands(const ResultOptions& options, const NamedSum& named) {
 // "prices.csv, column 2 ('price')".
 std::string place(const NamedSum& sum) { return shown_name(sum.name) + (sum.part.empty() ? "" : ", ") + printable_name(sum.part); }
 
+// The sum of an input, or of all.
+Number round(const ResultOptions& options, const Accumulator& sum, const std::string& of) try {
+  return options.round(sum);
+} catch (const Error& error) {
+  throw Error(error.kind(), fmt::format("{}: {}", of, error.what()));
+}
+
 void print_one(Output& out, const ResultOptions& options, const NamedSum& sum) {
-  const Number value = options.round(sum.sum);
+  const Number value = round(options, sum.sum, place(sum));
   out.print("{}\n", out.bold(options.text(value)));
   if (!out.terminal() && !options.verbose) return;
   const std::string rounded = is_integer(value.type()) ? "" : fmt::format(", rounded once to {}", name_of(value.type()));
@@ -40,7 +47,9 @@ void print_one(Output& out, const ResultOptions& options, const NamedSum& sum) {
 
 // On a terminal a table; in a pipe a line for each: the value and the name.
 void print_several(Output& out, const ResultOptions& options, const std::vector<NamedSum>& sums, const Accumulator& total) {
-  const std::string total_text = options.text(options.round(total));
+  std::vector<std::string> texts;
+  for (const NamedSum& sum : sums) texts.push_back(options.text(round(options, sum.sum, place(sum))));
+  const std::string total_text = options.text(round(options, total, "total"));
   if (!out.terminal()) {
     for (const NamedSum& sum : sums) {
       out.print("{}\t{}\n", options.text(options.round(sum.sum)), place(sum));
@@ -64,7 +73,7 @@ void print_several(Output& out, const ResultOptions& options, const std::vector<
 void print_csv(Output& out, const ResultOptions& options, const std::vector<NamedSum>& sums) {
   out.print("file,sum,bits,count,nan,missing\n");
   const auto line = [&](const std::string& name, const Accumulator& sum, std::uint64_t missing) {
-    const Number value = options.round(sum);
+    const Number value = round(options, sum, shown_name(name));
     out.print("{},{},{},{},{},{}\n", csv_field(name), options.text(value), value.bits(), sum.count(), sum.nan_count(), missing);
   };
   std::uint64_t missing = 0;

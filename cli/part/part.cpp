@@ -277,6 +277,10 @@ PartRange part_range(const PartOptions& options, const ResultOptions& result, st
   return range;
 }
 
+void PartOptions::check() const {
+  if (every && checkpoint.empty()) refuse("--every is the time between two writes of --checkpoint, and there is none: name its file");
+}
+
 void add_part(CLI::App& command, PartOptions& options) {
   command.add_option("--part", options.part, "one of N equal parts of the elements: with --partial, for 'merge'")->option_text("K/N");
   command.add_option("--checkpoint", options.checkpoint, "keep what is done here; the same command goes on from it")->type_name("FILE");
@@ -319,7 +323,7 @@ int run_part(Output& out, const Input& input, const std::string& device_name, co
   const std::uint64_t first = scaled(of.part - 1, total, of.parts), last = scaled(of.part, total, of.parts);
   const Device device = choose_device(device_name, elements.bytes() / of.parts);
 
-  Checkpoint checkpoint(options.checkpoint, options.every);
+  Checkpoint checkpoint(options.checkpoint, options.every.value_or(10));
   std::uint64_t done = 0;
   std::optional<PartialResult> sum;
   if (std::optional<Partial> before = checkpoint.load(of)) {

@@ -18,12 +18,14 @@
 namespace samesum::cli {
 
 struct PartOptions {
-  std::string part;        ///< "3/8"; empty: all
-  std::string checkpoint;  ///< a file that keeps what is done; empty: none
-  double every = 10;       ///< seconds between two writes of it
+  std::string part;             ///< "3/8"; empty: all
+  std::string checkpoint;       ///< a file that keeps what is done; empty: none
+  std::optional<double> every;  ///< seconds between two writes of it, if given
 
   /// Whether the work is to be done by run_part().
   bool wanted() const { return !part.empty() || !checkpoint.empty(); }
+  /// @throws Error (usage) for --every without --checkpoint.
+  void check() const;
 };
 
 /// Adds --part, --checkpoint and --every.

@@ -76,7 +76,10 @@ std::string what_there_is() {
 }
 
 [[noreturn]] void no_match(std::string_view selector, std::string_view why) {
-  throw Error(ErrorKind::usage, fmt::format("no device '{}': {}; {}", selector, why, what_there_is()));
+  const bool by_variable = lower(core::setting("SAMESUM_DEVICE")) == selector;
+  throw Error(ErrorKind::usage,
+              fmt::format("no device '{}'{}: {}; {}", selector, by_variable ? ", which the environment variable SAMESUM_DEVICE names" : "",
+                          why, what_there_is()));
 }
 
 struct Location {

@@ -76,6 +76,11 @@ class Parser {
   void expect(std::string_view symbol, std::string_view where) {
     if (!take(symbol)) fail(fmt::format("expected '{}' {}, found {}", symbol, where, quoted()));
   }
+  // What other languages write with this symbol twice.
+  std::string_view hint() const {
+    const bool twice = token_.column > 0 && tree_.text.substr(token_.column - 1, 1) == token_.text;
+    return !twice ? "" : at("*") ? "; a power is x^2" : at("/") ? "; a quotient rounded down is floor(x/y)" : "";
+  }
   std::string quoted() const { return token_.kind == Token::Kind::end ? "the end" : fmt::format("'{}'", token_.text.substr(0, 40)); }
 
   std::uint32_t add(Part part) {
@@ -177,7 +182,7 @@ class Parser {
       advance();
       return at("(") ? call(word) : name(word);
     }
-    if (!take("(")) fail(fmt::format("expected a number, a name or '(', found {}", quoted()));
+    if (!take("(")) fail(fmt::format("expected a number, a name or '(', found {}{}", quoted(), hint()));
     std::vector<std::uint32_t> children{expression()};
     while (take(",")) children.push_back(expression());
     expect(")", "to close the '(' before");

@@ -80,6 +80,8 @@ class Hist2d(Case):
         numpy.save(self.path("a.npy"), numpy.arange(50, dtype="u1"))
         self.assertEqual(self.json("hist2d", "a.npy", "-", *options, input=text)["counts"], [row[:5] for row in wanted])
         self.assertIn("only once", self.refuse("hist2d", "--column", "a,b", "-", input=table.encode()))
+        self.array("short.npy", [1.0, 2.0])
+        self.assertTrue(self.refuse("hist2d", "a.npy", "short.npy").startswith("a.npy and short.npy: the inputs of a histogram"))
         self.write("gaps.csv", b"a,b\n1,2\n3,\n")
         self.assertIn("missing", self.refuse("hist2d", "--column", "a,b", "gaps.csv"))
 

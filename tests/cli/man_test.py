@@ -34,6 +34,13 @@ class Man(Case):
             for option in re.findall(r"^  (?:-\w,)?(--[\w-]+)", self.succeed(*name.split("-")[1:], "--help"), re.M):
                 self.assertRegex(page, r"\\fB" + re.escape(option.replace("-", "\\-")) + r"\\fR", f"{name} {option}")
 
+    def test_the_environment(self):
+        page = self.pages["samesum"].read_text(encoding="utf-8")
+        section = re.search(r"^\.SH ENVIRONMENT\n(.*?)^\.SH ", page, re.M | re.S)[1]
+        names = re.findall(r"SAMESUM_\w+", (SOURCE / "include/samesum/settings.hpp").read_text(encoding="utf-8").split("const std::vector", 1)[0])
+        for name in {*names, "SAMESUM_DRIVER_SECONDS"} - {"SAMESUM_EXPORT", "SAMESUM_NCCL_LIBRARY"}:  # the program has no NCCL
+            self.assertIn(name, section)
+
     def test_they_say_what_help_says(self):
         if shutil.which("man") is None or shutil.which("nroff") is None:
             self.skipTest("man is not installed")

@@ -74,6 +74,20 @@ class Map(Case):
         self.assertIn("--map 'int64(x)'", self.refuse("reduce", "--combine", "gcd(a, b)", "-", input=b"12 18"))
         self.assertEqual(self.succeed("reduce", "--map", "int64(x)", "--combine", "gcd(a, b)", "-", input=b"12 18").split(), ["6"])
 
+    def test_names_that_are_none(self):
+        self.assertIn("the formula does not use 'x', which x.npy is: it has X", self.refuse("sum", "--map", "X", "x.npy"))
+        self.assertIn("'h' in the formula is none of its inputs (x): give a number (--param h=0.5) or a file (h=FILE)",
+                      self.refuse("sum", "--map", "x/h", "x.npy"))
+        self.assertIn("save it to a file", self.refuse("sum", "--map", "price*amount", "-", input=b"price,amount\n1,2\n"))
+        self.assertIn("found '*'; a power is x^2", self.refuse("sum", "--map", "x**2", "x.npy"))
+        self.assertIn("found '/'; a quotient rounded down is floor(x/y)", self.refuse("sum", "--map", "x//2", "x.npy"))
+        self.assertTrue(self.refuse("sum", "--map", "x*", "x.npy").startswith("formula, column 3: expected a number, a name or '(', found the end\n"))
+
+    def test_options_of_formulas(self):
+        for command in ("sum", "median", "stats", "max", "prod"):
+            for option in (["--param", "h=1"], ["--repro"]):
+                self.assertIn("--param and --repro are for the formula of --map", self.refuse(command, *option, "x.npy"))
+
     def test_rows_and_columns(self):
         """Arrays of different shapes go together as numpy broadcasts them, in each command that has formulas."""
         def write(name, shape, values):

@@ -48,6 +48,11 @@ class Partial(Case):
         self.assertTrue(os.path.islink(self.path("link")))
         self.assertEqual(self.plain("merge", "1.sum"), repr(math.fsum(self.parts[2])))
 
+    def test_to_nowhere(self):
+        self.assertEqual(self.plain("sum", "0.npy", "--partial", "/dev/null"), self.plain("sum", "0.npy"))
+        self.assertEqual(self.succeed("scan", "0.npy", "-o", "/dev/null"), "")
+        self.assertTrue(stat.S_ISCHR(os.stat("/dev/null").st_mode))
+
     def test_where_it_may_not_go(self):
         before = self.read("0.npy")
         os.symlink("0.npy", self.path("link.npy"))
@@ -55,7 +60,7 @@ class Partial(Case):
             self.assertIn("one of the inputs", self.refuse("sum", "0.npy", "--partial", target))
         self.assertIn("one of the inputs", self.refuse("merge", "0.sum", "--partial", "0.sum"))
         self.assertEqual(self.read("0.npy"), before)
-        self.assertIn("no regular file", self.refuse("sum", "0.npy", "--partial", "/dev/null"))
+        self.assertIn("no regular file", self.refuse("sum", "0.npy", "--partial", "/dev/zero"))
         self.assertIn("no regular file", self.refuse("sum", "0.npy", "--partial", "."))
         self.assertIn("nowhere/x: cannot be written", self.refuse("sum", "0.npy", "--partial", "nowhere/x"))
 

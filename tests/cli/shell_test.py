@@ -11,7 +11,7 @@ import time
 import unittest
 import zipfile
 
-from support.program import PROGRAM, Case
+from support.program import PROGRAM, Case, header, npy
 
 COMMANDS = [["sum"], ["merge"], ["compare"], ["devices"], ["selftest"], ["bench"], ["bench", "sum"], ["bench", "ceiling"],
             ["bench", "barrier"], ["hist"], ["bench", "histogram"], ["pairs"], ["bench", "pairs"], ["kernel"], ["bench", "reduce"],
@@ -39,7 +39,8 @@ class Usage(Case):
 
     def test_guesses(self):
         self.array("x.npy", [1.0])
-        for arguments, meant in [(["summ", "x.npy"], "'sum'"), (["smu"], "'sum'"), (["statz"], "'stats'"), (["histogram"], None),
+        for arguments, meant in [(["summ", "x.npy"], "'sum'"), (["smu"], "'sum'"), (["statz"], "'stats'"), (["histogram"], "'hist'"), (["sm", "x.npy"], "'sum'"), (["SUM"], "'sum'"),
+                                 (["variance"], "'var'"), (["average"], "'mean'"), (["cumsum"], "'scan'"),
                                  (["sum", "--colum", "2", "x.npy"], "'--column'"), (["sum", "--plian", "x.npy"], "'--plain'"),
                                  (["hist", "x.npy", "--log-bin", "3"], "'--log-bins'"), (["hist", "--frob", "3", "x.npy"], None),
                                  (["bench", "histogrm"], "'histogram'"), (["bench", "sum", "--varient", "x"], "'--variant'"),
@@ -48,6 +49,18 @@ class Usage(Case):
             self.assertRegex(message.splitlines()[0], r"\Ano (command|option) '")
             self.assertEqual("Did you mean %s?" % meant in message, meant is not None, message)
             self.assertEqual("Did you mean" in message, meant is not None, message)
+
+    def test_a_device_by_a_variable(self):
+        self.array("x.npy", [1.0])
+        self.assertIn("no device 'foo', which the environment variable SAMESUM_DEVICE names: ", self.refuse("sum", "x.npy", environment={"SAMESUM_DEVICE": "Foo"}))
+
+    def test_integers_beyond_64_bits(self):
+        self.array("x.npy", [1.0])
+        self.write("u.npy", npy(header("'<u8'", "(2,)"), b"\xff" * 16))
+        words = "the sum does not fit into uint64: it is exactly 36893488147419103230\n"
+        for arguments in (["u.npy"], ["x.npy", "u.npy"], ["--csv", "x.npy", "u.npy"]):
+            self.assertEqual(self.refuse("sum", *arguments, code=1), "u.npy: " + words)
+        self.assertIn(" (--exact prints it)\n", self.refuse("prod", "u.npy", code=1))
 
     def test_mistakes(self):
         self.array("x.npy", [1.0])
@@ -76,6 +89,13 @@ class Usage(Case):
                                  (["compare", "x.npy", "y.npy"], "'y.npy' is one argument too many"),
                                  (["hist", "x.npy", "--", "-y.npy"], "one histogram of several files is what --total counts"),
                                  (["dot", "x.npy"], "dot takes 2 files, not 1"),
+                                 (["dot", "--column", "a,b", "t.csv"], "for two columns of a table: samesum sum --map 'price*qty' sales.csv"),
+                                 (["sum", "x.npy", "--split"], "--split shares the work out over several devices: name them"),
+                                 (["sum", "x.npy", "--every", "3"], "--every is the time between two writes of --checkpoint"),
+                                 (["stats", "x.npy", "--every", "3"], "--every is the time between two writes of --checkpoint"),
+                                 (["hist", "x.npy", "--letters", "4"], "x.npy: --letters counts the bytes of a text, and this is a .npy file"),
+                                 (["hist", "-", "--letters", "4", "--bins", "3"], "--letters has a bin for each group of letters: leave out"),
+                                 (["hist", "-", "--characters", "--nodata", "3"], "--characters has a bin for each byte: leave out"),
                                  (["bench", "sum", "--size", "many"], "--size takes a number"),
                                  (["bench", "sum", "--size", "2^4", "--rows", "2"], "cannot be used together"),
                                  (["bench", "sum", "--data", "nowhere.npy"], "nowhere.npy: cannot be opened"),
