@@ -111,15 +111,6 @@ void print_json(Output& out, const Hist2dOptions& options, const HistogramNd& hi
   out.print("{}\n", to_text(object));
 }
 
-// Inputs that end early are told of by their number: adds their names.
-HistogramNd counts_of(const std::vector<Source*>& sources, const std::vector<Bins>& axes, const samesum::Options& how,
-                      const std::string& names) try {
-  return histogram_nd(sources, axes, how);
-} catch (const Error& error) {
-  if (std::string_view(error.what()).find("different lengths") == std::string_view::npos) throw;
-  throw Error(error.kind(), fmt::format("{}: {}", names, error.what()));
-}
-
 int run(Output& out, Hist2dOptions options) {
   HistOptions& common = options.common;
   common.result.check();
@@ -146,7 +137,8 @@ int run(Output& out, Hist2dOptions options) {
   const Device device = choose_device(common.device, bytes);
   const std::vector<Source*> sources = {&inputs[0].source(), &inputs[1].source()};
   const HeatMapText text{fmt::format("{} and {}", coordinates[0].name, coordinates[1].name), coordinates[0].name, coordinates[1].name};
-  const HistogramNd histogram = counts_of(sources, axes, {.device = device, .report = &report, .tuning = common.tuning}, text.title);
+  const HistogramNd histogram =
+      with_names(text.title, [&] { return histogram_nd(sources, axes, {.device = device, .report = &report, .tuning = common.tuning}); });
   if (format == Format::svg) {
     const std::string drawing = heat_map_svg(text, histogram, common.log);
     plot.write(out, {bytes_of(drawing)});

@@ -7,6 +7,7 @@
 #include "output/result.hpp"
 #include "part/part.hpp"
 
+#include <samesum/error.hpp>
 #include <samesum/histogram.hpp>
 #include <samesum/image.hpp>
 
@@ -67,6 +68,15 @@ std::vector<std::uint64_t> parse_tile(const std::string& text);
 ImageTiles tiles_of(const HistOptions& options);
 /// The histograms of a matrix as of an image: of its tiles, of a part of it.
 int run_matrix(Output& out, const HistOptions& options);
+
+/// work(), in whose errors an input that ends early has only a number: adds the inputs' names.
+template <class Work>
+auto with_names(const std::string& names, const Work& work) try {
+  return work();
+} catch (const Error& error) {
+  if (std::string_view(error.what()).find("different lengths") == std::string_view::npos) throw;
+  throw Error(error.kind(), names + ": " + error.what());
+}
 
 /// Sums of weights for the bins of each coordinate, made as `how` says: one or two of them.
 int run_weighted(Output& out, const HistOptions& options, const std::vector<Input>& coordinates, const std::vector<HistOptions>& how);

@@ -7,7 +7,10 @@
 #include <samesum/error.hpp>
 #include <samesum/weighted_histogram.hpp>
 
+#include <fmt/ranges.h>
+
 #include <cmath>
+#include <ranges>
 #include <utility>
 
 namespace samesum::cli {
@@ -167,7 +170,8 @@ int run_weighted(Output& out, const HistOptions& options, const std::vector<Inpu
   std::uint64_t bytes = of_weights->resident_bytes();
   for (const Source* source : sources) bytes += source->resident_bytes();
   const Device device = choose_device(options.device, bytes);
-  histogram.add(sources, *of_weights, {.device = device, .report = &report, .tuning = options.tuning});
+  with_names(fmt::format("{} and {}", fmt::join(files | std::views::transform(shown_name), ", "), shown_name(weights.files.front())),
+             [&] { histogram.add(sources, *of_weights, {.device = device, .report = &report, .tuning = options.tuning}); });
   if (options.result.json) {
     print_json(out, files, weights.files.front(), histogram, options, report);
   } else if (options.result.csv || histogram.rank() > 1) {

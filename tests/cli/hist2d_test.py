@@ -82,6 +82,8 @@ class Hist2d(Case):
         self.assertIn("only once", self.refuse("hist2d", "--column", "a,b", "-", input=table.encode()))
         self.array("short.npy", [1.0, 2.0])
         self.assertTrue(self.refuse("hist2d", "a.npy", "short.npy").startswith("a.npy and short.npy: the inputs of a histogram"))
+        self.assertTrue(self.refuse("hist2d", "a.npy", "a.npy", "--weights", "short.npy").startswith("a.npy, a.npy and short.npy: the inputs of a histogram"))
+        self.assertTrue(self.refuse("hist", "a.npy", "--weights", "short.npy").startswith("a.npy and short.npy: the inputs of a histogram"))
         self.write("gaps.csv", b"a,b\n1,2\n3,\n")
         self.assertIn("missing", self.refuse("hist2d", "--column", "a,b", "gaps.csv"))
 
