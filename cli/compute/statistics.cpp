@@ -214,6 +214,7 @@ Examples:
   samesum stats sales.csv              # a row for each column of numbers
   samesum stats --column price,5 t.csv # of two columns, in one pass
   samesum stats --column price --by city sales.csv # for each group of rows
+  samesum stats --by city sales.csv    # the number of rows of each group
   samesum stats --total --csv *.csv    # all files as one; for a spreadsheet
   samesum stats --part 1/2 --partial 1.part x.npy # half of it; see 'merge'
   samesum mean x.npy                   # one number

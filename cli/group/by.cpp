@@ -141,7 +141,7 @@ Grouped read_all(const Input& input, std::span<const std::string> files, const G
   KeyNumbers numbers;
   for (const std::string& file : files) add_input(all, files.size() > 1 ? &numbers : nullptr, *input.open(file), how);
   if (all.sums.empty()) {  // inputs without a number
-    all.names = input.named_columns();
+    all.names = input.columns.empty() ? std::vector<std::string>{"rows"} : input.named_columns();
     for (std::size_t i = 0; i < all.names.size(); ++i) all.sums.emplace_back(0, how);
   }
   if (all.key_names.empty()) all.key_names = input.named_keys();
@@ -166,8 +166,13 @@ void add_by_to(Json& to, const Input& input, const ByOptions& options) {
   to["sorted"] = input.sorted;
 }
 
-int run_by(Output& out, const Input& input, const ByOptions& options, const ResultOptions& result, const PartOptions& part) {
-  require(!input.named_columns().empty(), "--by needs the columns of the numbers too: --column price --by city");
+int run_by(Output& out, const Input& input, ByOptions options, const ResultOptions& result, const PartOptions& part) {
+  if (input.columns.empty()) {
+    const bool counts = options.statistics.empty() || options.statistics == std::vector<std::string>{"count"};
+    require(counts && !input.all_columns,
+            "--by needs the columns of the numbers too: --column price --by city (without them 'stats --by city' counts rows)");
+    options.statistics = {"count"};
+  }
   require(input.nodata.empty(), "--nodata leaves elements out of their rows: leave out one of --nodata and --by (--missing names words)");
   require(input.map.empty(), "--map gives numbers without keys: leave out one of --map and --by");
   require(!result.plain, "--plain prints values without their keys: leave out one of --plain and --by (--csv prints both)");

@@ -28,9 +28,9 @@ struct ByOptions {
   Tuning tuning;
 };
 
-/// The statistics of the named columns of all inputs together, for each group of rows with equal keys.
+/// The statistics of the named columns of all inputs together, for each group of rows with equal keys; without columns the number of rows.
 /// With `part` those of some of the files, which are written to the file of --partial.
-int run_by(Output& out, const Input& input, const ByOptions& options, const ResultOptions& result, const PartOptions& part = {});
+int run_by(Output& out, const Input& input, ByOptions options, const ResultOptions& result, const PartOptions& part = {});
 
 /// Prints them; `sorted`: in the order of their keys.
 void print_by(Output& out, const Grouped& all, bool sorted, const ByOptions& options, const ResultOptions& result);

@@ -43,7 +43,7 @@ struct TextOptions {
   /// quotes ("\"2024\""). open_source() reads at most one. Empty: all numbers.
   std::vector<std::string> columns = {};
   /// Columns, named likewise, whose fields together are the key of each row, as words: Source::groups() says which elements have equal
-  /// keys. They go with `columns` and `in_order`.
+  /// keys. They go with `in_order`. Without `columns` there is one, "rows", with a number 1 for each row.
   std::vector<std::string> keys = {};
   /// For open_table(), if no columns are named: whether the text is a table. Unset: it is a table if `header` is set; if the
   /// file's name ends in .csv, .tsv or .tab; and if the first line has names and no number, separated by tabs, semicolons or commas (or

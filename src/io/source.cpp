@@ -39,7 +39,7 @@ bool named_as_table(const std::string& path) {
 }
 
 io::Layout layout_of(const std::string& path, const TextOptions& options) {
-  if (!options.columns.empty()) return io::Layout::table;
+  if (!options.columns.empty() || !options.keys.empty()) return io::Layout::table;
   if (options.table) return *options.table ? io::Layout::table : io::Layout::sequence;
   return options.header || named_as_table(path) ? io::Layout::table : io::Layout::by_first_line;
 }
@@ -60,8 +60,8 @@ namespace {
 
 std::unique_ptr<Source> open(const std::string& path, const InputOptions& options, io::Layout layout) {
   const bool as_text = is_set(options.text);
-  if (!options.text.keys.empty() && (options.text.columns.empty() || !options.text.in_order)) {
-    throw Error(ErrorKind::usage, "the keys of a table go with the names of the columns to read, and with numbers in the text's order");
+  if (!options.text.keys.empty() && !options.text.in_order) {
+    throw Error(ErrorKind::usage, "the keys of a table go with numbers in the text's order (TextOptions::in_order)");
   }
   const ArrayFile::Part part{options.offset, options.count};
   const bool in_part = part.offset != 0 || part.count;

@@ -93,6 +93,20 @@ class By(Case):
         self.assertTrue(math.isnan(float(self.csv("sum", "--column", "v", "--by", "k", "t.csv")[3][1])))
         self.assertEqual(self.csv("sum", "--column", "v", "--by", "k", "--nan", "skip", "t.csv")[3], ["c", "0"])
 
+    def test_rows_are_counted(self):
+        self.write("t.csv", b"city,price,note\nOslo,1,x\nRome,,y\nOslo,NA,\n\"Os,lo\",2,x\n")
+        expected = [["city", "rows"], ["Oslo", "2"], ["Rome", "1"], ["Os,lo", "1"]]
+        self.assertEqual(self.csv("stats", "--by", "city", "t.csv"), expected)
+        self.assertEqual(self.csv("stats", "--only", "count", "--by", "1", "-", input=self.read("t.csv")), expected)
+        self.assertEqual(self.csv("stats", "--by", "note,city", "--sorted", "t.csv"),
+                         [["note", "city", "rows"], ["", "Oslo", "1"], ["x", "Os,lo", "1"], ["x", "Oslo", "1"], ["y", "Rome", "1"]])
+        self.assertEqual(self.csv("stats", "--by", "city", "t.csv", "t.csv")[1], ["Oslo", "4"])
+        self.assertEqual(self.csv("stats", "--by", "1", "--no-header", "--sep", " ", "-", input=b"b\na\nb\n" * 100000), [["1", "rows"], ["b", "200000"], ["a", "100000"]])
+        self.write("none.csv", b"city,price\n")
+        self.assertEqual(self.csv("stats", "--by", "city", "--allow-empty", "none.csv"), [["city", "rows"]])
+        self.assertIn("'stats --by city' counts rows", self.refuse("stats", "--by", "city", "--only", "sum", "t.csv"))
+        self.assertIn("--by needs the columns", self.refuse("stats", "--by", "city", "--all-columns", "t.csv"))
+
     def test_keys_keep_their_bytes(self):
         self.write("l.csv", b'k,v\nB\xf6b,1\n"a,""\x1bb",2\n"x\ny",4\n')
         rows = b'B\xf6b,1\n"a,""\x1bb",2\n"x\ny",4\n'

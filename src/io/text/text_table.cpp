@@ -172,7 +172,9 @@ void TextReader::take_columns(TextBlock& block, std::size_t begin, std::size_t e
     return refuse(block, begin, "blanks cannot separate both columns and thousands: say what separates the columns (--sep)");
   }
   const std::vector<std::string> fields = split_record(block.text.get() + begin, block.text.get() + end, delimiter_);
-  if (options_.columns.empty()) {
+  if (options_.columns.empty() && !options_.keys.empty()) {
+    columns_.emplace_back().label = "rows";  // a number 1 for each
+  } else if (options_.columns.empty()) {
     if (fields.size() > kMaxColumns) {
       return refuse(block, begin,
                     fmt::format("a table of {} columns, more than {}: name those to be read (--column)", fields.size(), kMaxColumns));
@@ -213,7 +215,7 @@ void TextReader::take_columns(TextBlock& block, std::size_t begin, std::size_t e
     header = options_.header.value_or(words);
   }
   for (std::size_t i = 0; i < columns_.size(); ++i) {
-    if (!place(columns_[i], i, column_of_)) return;
+    if (columns_[i].number != 0 && !place(columns_[i], i, column_of_)) return;
   }
   for (std::size_t i = 0; i < key_columns_.size(); ++i) {
     if (!place(key_columns_[i], i, key_of_)) return;
@@ -322,6 +324,10 @@ void TextReader::parse_records(TextBlock& block) const {
       key.clear();
       for (const Field& part : key_fields) append_field(key, part.text, part.quoted);
       block.key_of_row.push_back(static_cast<std::uint32_t>(block.keys.number_of(key)));
+      if (options_.columns.empty()) {
+        block.columns[0].numbers.reserve_one();
+        parse_number("1", rules_, block.columns[0].numbers);
+      }
     }
     const auto* const line_end = static_cast<const char*>(std::memchr(at, '\n', static_cast<std::size_t>(end - at)));
     at = line_end != nullptr ? line_end + 1 : end;
