@@ -124,7 +124,12 @@ TEST_F(TextFiles, RowsHaveAsManyFieldsAsColumns) {
   }
   InputOptions options;
   options.text.columns = {"1"};
+  write("PID RSS COMMAND\n1 20 init\n2 22 sh -c 'a b'\n3 30 a \"b c\"d\n");
+  options.text.columns = {"RSS"};
+  EXPECT_EQ(sum(options).round(), 72);
+  options.text.columns = {"2"};
   EXPECT_TRUE(refused("1 2\n3 4 5\n", options).starts_with("2:5: a line of over 2 fields"));
+  options.text.columns = {"1"};
   EXPECT_TRUE(refused("1 2\n3 \n", options).starts_with("2:2: a line of 1 field, which has no column 2"));
   write("  1  2 \n3   4 \r\n\n5 6");
   EXPECT_EQ(sum(options).round(), 9);

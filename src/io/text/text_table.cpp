@@ -272,6 +272,8 @@ void TextReader::parse_records(TextBlock& block) const {
   const char* const end = text + block.end;
   const bool keyed = !key_columns_.empty();
   const std::size_t all_fields = column_of_.size(), wanted_fields = wanted_fields_;
+  // Where blanks separate fields, the last one may have blanks in it, as the command that `ps` prints, if it is not read.
+  const bool blanks_at_end = delimiter_ == 0 && wanted_fields < all_fields;
   std::vector<Field> key_fields(key_columns_.size());
   std::string key;
   const auto fail = [&](const char* where, std::string message) {
@@ -287,10 +289,11 @@ void TextReader::parse_records(TextBlock& block) const {
     std::size_t index = 0;
     Field field;
     for (; next != nullptr; next = next_field(at, end, delimiter_), ++index) {
-      if (index == wanted_fields && !block.quotes) {  // the fields behind those that are read are only counted
+      if (index == wanted_fields && (!block.quotes || blanks_at_end)) {  // the fields behind those that are read are only counted
         const auto* const line_end = static_cast<const char*>(std::memchr(next, '\n', static_cast<std::size_t>(end - next)));
         const char* const stop = line_end != nullptr ? line_end : end;
-        if (index + count_fields(next, stop, delimiter_) == all_fields) {
+        const std::size_t found = index + count_fields(next, stop, delimiter_);
+        if (found == all_fields || (blanks_at_end && found > all_fields)) {
           at = stop;
           index = all_fields;
           break;
@@ -303,6 +306,7 @@ void TextReader::parse_records(TextBlock& block) const {
                                                        no_quote ? "is not closed" : "goes on after its closing quote"));
       }
       if (index >= all_fields) {
+        if (blanks_at_end) continue;
         return fail(next,
                     fmt::format("a line of over {}, the number of columns: put a field that has the separator in it in quotes, or say what "
                                 "separates columns (--sep)",
