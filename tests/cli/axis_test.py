@@ -85,6 +85,14 @@ class Axes(Case):
         self.assertEqual((found["shape"], found["values"][0]["value"]), ([1, 1], 0))
         self.assertIn("--map", self.refuse("sum", "--map", "x", "--tile", "2x2", file))
 
+    def test_ddof(self):
+        self.write("d.npy", npy(header("'<f8'", "(2, 3)"), struct.pack("<6d", 1, 2, 4, 10, 20, 60)))
+        self.assertEqual(self.succeed("var", "--axis", "1", "--ddof", "1", "d.npy").split(), ["2.3333333333333335", "700"])
+        self.assertEqual(self.succeed("var", "--axis", "0", "--ddof", "1", "--map", "2*x", "d.npy").split(), ["162", "648", "6272"])
+        self.assertIn("700", self.succeed("stats", "--axis", "1", "--ddof", "1", "--csv", "d.npy"))
+        self.assertIn("needs more than 2", self.refuse("std", "--axis", "0", "--ddof", "2", "d.npy", code=1))
+        self.assertIn("--tile", self.refuse("var", "--tile", "2x3", "--ddof", "1", "d.npy"))
+
     def test_rows_of_statistics(self):
         values, file = self.matrix()
         text = self.succeed("stats", "--axis", "0", "--csv", file).splitlines()

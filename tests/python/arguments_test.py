@@ -32,6 +32,21 @@ class Masks(unittest.TestCase):
             self.assertEqual(samesum.sum(np.ma.array(x, mask=[0, 1, 0]), where=[1, 1, 0]), 10.0)
         self.assertEqual((samesum.sum(x, where=1), samesum.sum(x, where=np.True_), samesum.sum(x, where=0)), (60.0, 60.0, 0.0))
 
+    def test_variances_along_axes_have_ddof(self):
+        random.seed(5)
+        x = np.array([[[random.uniform(-1, 1) * 2.0 ** random.randint(-30, 30) for _ in range(7)] for _ in range(5)] for _ in range(6)])
+        for numbers in (x, x.astype(np.float32), (x * 1000).astype(np.int32), (x * 2**20).astype(np.int64)):
+            for ddof in (1, 2, 4):
+                for function in (samesum.var, samesum.std):
+                    found = function(numbers, axis=(0, 2), ddof=ddof)
+                    self.assertEqual(found.tolist(), [function(numbers[:, i], ddof=ddof) for i in range(5)])
+                    kept = function(numbers, axis=1, ddof=ddof, keepdims=True)
+                    self.assertEqual(kept[:, 0].tolist(), [[function(numbers[i, :, k], ddof=ddof) for k in range(7)] for i in range(6)])
+        x[0, 0, 0] = np.nan
+        self.assertEqual(samesum.var(x[0], axis=1, ddof=1, nan="skip").tolist(), [samesum.var(row, ddof=1, nan="skip") for row in x[0]])
+        with self.assertRaises(samesum.NoAnswerError):
+            samesum.var(x, axis=1, ddof=5)
+
     def test_other_masks_are_refused(self):
         for where in ([0.0, 0.0, 1.0], [0, 2, 1], np.array([0, -1, 1]), ["a", "b", ""], [None, True, True], None):
             for x in ([1.0, 2.0, 3.0], np.array([1, 2, 3], "m8[s]")):
