@@ -39,7 +39,7 @@ class Axes {
   }
   const std::vector<std::int64_t>& numbers() const noexcept { return axes_; }  ///< as given
   bool are_kept() const noexcept { return kept_; }                             ///< whether the result has these axes, with extent 1
-  std::uint64_t ddof() const noexcept { return ddof_; }
+  std::uint64_t ddof() const noexcept { return ddof_; }                        ///< what variances subtract from the number of elements
 
  private:
   std::vector<std::int64_t> axes_;
