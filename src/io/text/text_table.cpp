@@ -289,7 +289,7 @@ void TextReader::parse_records(TextBlock& block) const {
     std::size_t index = 0;
     Field field;
     for (; next != nullptr; next = next_field(at, end, delimiter_), ++index) {
-      if (index == wanted_fields && (!block.quotes || blanks_at_end)) {  // the fields behind those that are read are only counted
+      if (index == wanted_fields && !block.quotes) {  // the fields behind those that are read are only counted
         const auto* const line_end = static_cast<const char*>(std::memchr(next, '\n', static_cast<std::size_t>(end - next)));
         const char* const stop = line_end != nullptr ? line_end : end;
         const std::size_t found = index + count_fields(next, stop, delimiter_);
@@ -302,6 +302,7 @@ void TextReader::parse_records(TextBlock& block) const {
       at = read_field(next, end, delimiter_, field);
       if (!field.closed) {
         const bool no_quote = field.text.data() + field.text.size() == end;
+        if (blanks_at_end && index >= wanted_fields && !no_quote) continue;
         return fail(field.text.data() - 1, fmt::format("the quoted field '{}' {}", printable(field.text),
                                                        no_quote ? "is not closed" : "goes on after its closing quote"));
       }
