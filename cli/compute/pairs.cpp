@@ -33,6 +33,7 @@ struct PairsOptions {
   std::string f = "product", reduction = "sum", accuracy = "fast";
   std::string device = "auto";
   bool fixed = false;
+  std::optional<double> h, softening;
   PairsProblem pairs;
   Tuning tuning;
   PartOptions part;
@@ -129,6 +130,16 @@ int run(Output& out, PairsOptions options) {
   } else {
     options.pairs.formula = Formula(options.formula, options.fixed ? FormulaMath::fixed : FormulaMath::native);
   }
+  const auto take = [&](const std::optional<double>& given, std::string_view option, PairFunction f, double& to) {
+    if (!given) return;
+    if (!options.formula.empty() || options.pairs.f != f) {
+      throw Error(ErrorKind::usage,
+                  fmt::format("--{0} is for '--f {1}': leave it out; a formula takes '--param {0}=0.5'", option, name_of(f)));
+    }
+    to = *given;
+  };
+  take(options.h, "h", PairFunction::gaussian, options.pairs.h);
+  take(options.softening, "softening", PairFunction::invdist, options.pairs.softening);
   // Without a formula they are those of the operator alone.
   if (options.combine.empty() || !options.formula.empty()) options.pairs.parameters = parse_parameters(options.parameters);
   options.pairs.reduction = parse_pair_reduction(options.reduction);
@@ -298,8 +309,8 @@ void add_pairs(CLI::App& program, Action& action) {
   command->add_option("--weights", options->weights, ".npy: a factor for each y; in a formula it is w")->type_name("FILE");
   command->add_option("-o,--out", options->out, ".npy to write; else the values are printed")->type_name("FILE");
   command->add_option("--part", options->part.part, "one of N equal parts of A: with --partial, for 'merge'")->option_text("K/N");
-  command->add_option("--h", options->pairs.h, "of gaussian: exp(-|a-b|^2/h) (default 1)")->type_name("H");
-  command->add_option("--softening", options->pairs.softening, "of invdist: 1/sqrt(|a-b|^2 + S^2) (default 0)")->type_name("S");
+  command->add_option("--h", options->h, "of gaussian: exp(-|a-b|^2/h) (default 1)")->type_name("H");
+  command->add_option("--softening", options->softening, "of invdist: 1/sqrt(|a-b|^2 + S^2) (default 0)")->type_name("S");
   command->add_option("--device", options->device, "cpu, opencl:0, cuda:0, auto (default)")->type_name("DEVICE");
   const CLI::Validator range = whole_number(1, 1u << 16);
   command->add_option("--group", options->tuning.group_size, "work-items of a group (OpenCL, CUDA)")->transform(range)->option_text("N");

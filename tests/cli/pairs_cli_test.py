@@ -80,6 +80,9 @@ class Pairs(Case):
         self.assertIn("is no function f", self.refuse("pairs", "a.npy", "a.npy", "--f", "cosine"))
         self.assertIn("one of the inputs", self.refuse("pairs", "a.npy", "a.npy", "-o", "a.npy"))
         self.assertIn("cannot be written", self.refuse("pairs", "a.npy", "a.npy", "-o", "nowhere/c.npy"))
+        self.assertIn("--h is for '--f gaussian'", self.refuse("pairs", "a.npy", "a.npy", "--h", "3"))
+        self.assertIn("--softening is for '--f invdist'", self.refuse("pairs", "a.npy", "a.npy", "--f", "gaussian", "--softening", "3"))
+        self.assertIn("--param h=0.5", self.refuse("pairs", "a.npy", "a.npy", "--formula", "a*b/h", "--h", "0.5"))
 
     def test_formula(self):
         self.matrix("a.npy", [[0, 0], [3, 4]])
