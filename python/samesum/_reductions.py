@@ -124,11 +124,29 @@ def _simple(x: Any, where: Any) -> bool:
     return where is True and not (isinstance(x, _numpy.ma.MaskedArray) and bool(_numpy.ma.is_masked(x)))
 
 
+def _without(x: Any, where: Any, what: str, nan: str) -> tuple[Any, str] | None:
+    """`x` whose elements that are not to be taken change nothing: floats are NaNs, which nan='skip' leaves out; integers are zeros. None: not
+    in host memory, or not so for this reduction."""
+    if isinstance(x, _numpy.ma.MaskedArray):
+        where, x = ~_numpy.ma.getmaskarray(x) & mask(where), x.data
+    if type(x) is not _numpy.ndarray or x.dtype.kind not in "fiub" or x.dtype.itemsize > 8:
+        return None
+    taken = _numpy.broadcast_to(mask(where), x.shape)
+    if x.dtype.kind != "f":
+        return (_numpy.where(taken, x, x.dtype.type(0)), nan) if what in ("sum", "norm", "count_nonzero") else None
+    if what not in ("sum", "mean", "var", "std", "norm", "min", "max") or (nan == "propagate" and bool((_numpy.isnan(x) & taken).any())):
+        return None
+    return _numpy.where(taken, x, x.dtype.type("nan")), "skip"
+
+
 def _along(reduction: Any, whole: Callable[[Any], Any], x: Any, axis: Axis, out: Any, keepdims: bool, where: Any, device: DeviceLike,
            nan: str, ddof: int = 0) -> Any:
     """A reduction along axes; `whole`: the same of all elements."""
     if not _simple(x, where):
-        return _each(whole, x, axis, keepdims, out, where, _KINDS.get(reduction.name, _float64))
+        without = None if axis is None else _without(x, where, reduction.name, nan)
+        if without is None:
+            return _each(whole, x, axis, keepdims, out, where, _KINDS.get(reduction.name, _float64))
+        return into(out, _core.along(reduction, without[0], _axes(axis), bool(keepdims), without[1], device, None, ddof))
     return _core.along(reduction, x, _axes(axis), bool(keepdims), nan, device, out, ddof)
 
 

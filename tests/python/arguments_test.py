@@ -32,6 +32,37 @@ class Masks(unittest.TestCase):
             self.assertEqual(samesum.sum(np.ma.array(x, mask=[0, 1, 0]), where=[1, 1, 0]), 10.0)
         self.assertEqual((samesum.sum(x, where=1), samesum.sum(x, where=np.True_), samesum.sum(x, where=0)), (60.0, 60.0, 0.0))
 
+    def test_masks_along_axes_choose_the_elements_of_each_result(self):
+        """The bits of the function of the elements that are chosen, NaNs and -0.0 among them; and its error where none is."""
+        generator = np.random.default_rng(3)
+
+        def found(call):
+            try:
+                return call()
+            except samesum.NoAnswerError:
+                return None
+
+        for dtype in ("f2", "f4", "f8", "i1", "u1", "i4", "u8", "?"):
+            for special in (None, np.nan, -0.0, np.inf):
+                x = generator.standard_normal((6, 9)) * 20
+                x = (np.abs(x) if dtype[0] == "u" else x).astype(dtype)
+                if special is not None and x.dtype.kind == "f":
+                    x[:, 2:7:2] = special
+                for where in (generator.random((6, 9)) < 0.5, x != x, generator.random(9) < 0.6, np.arange(6).reshape(6, 1) > 2):
+                    taken = np.broadcast_to(where, x.shape)
+                    for name in ("sum", "mean", "var", "std", "norm", "min", "max", "count_nonzero"):
+                        function = getattr(samesum, name)
+                        for nan in ("propagate", "skip"):
+                            rows = [found(lambda i=i: function(x[i][taken[i]], nan=nan)) for i in range(6)]
+                            along = found(lambda: function(x, axis=1, where=where, nan=nan))
+                            if None in rows:
+                                self.assertIsNone(along)
+                                continue
+                            self.assertEqual(along.tobytes(), np.array(rows, along.dtype).tobytes(), (name, dtype, special, nan))
+                            self.assertEqual(function(x.T, axis=0, where=np.transpose(taken), nan=nan).tobytes(), along.tobytes())
+                    masked = np.ma.array(x, mask=~taken)
+                    self.assertEqual(samesum.sum(masked, axis=1).tobytes(), samesum.sum(x, axis=1, where=where).tobytes())
+
     def test_variances_along_axes_have_ddof(self):
         random.seed(5)
         x = np.array([[[random.uniform(-1, 1) * 2.0 ** random.randint(-30, 30) for _ in range(7)] for _ in range(5)] for _ in range(6)])
