@@ -104,6 +104,41 @@ void check_all() {
   }
 }
 
+// Results in the middle between two numbers, and beside it by so little that only exact arithmetic tells: of (-x, x, -y, y, -t, t) by ddof
+// 4 the variance is x^2 + y^2 + t^2. d^2 is odd and has 54 bits, as 5k has; (3k)^2 + (4k)^2 is (5k)^2.
+TEST(AxesMoments, BesideTheMiddleWithDdof) {
+  hard::Random random(7);
+  constexpr std::uint64_t kLanes = 200;
+  struct Case {
+    AxisReduction what;
+    std::vector<double> x, expected;
+  };
+  Case cases[] = {{AxisReduction::variance, {}, {}}, {AxisReduction::standard_deviation, {}, {}}};
+  for (std::uint64_t lane = 0; lane < kLanes; ++lane) {
+    const auto d = static_cast<std::int64_t>(95'000'001 + 2 * random.below(19'000'000));
+    const auto k = static_cast<std::int64_t>((std::uint64_t{1} << 53) / 5 + 1 + random.below(std::uint64_t{1} << 50)) | 1;
+    const double t = lane % 3 == 0 ? 0 : std::ldexp(1.0, -static_cast<int>(random.below(60)));
+    const auto put = [&](Case& to, std::int64_t x, std::int64_t y, std::int64_t middle) {
+      for (const double each : {static_cast<double>(x), static_cast<double>(y), t}) to.x.insert(to.x.end(), {-each, each});
+      to.expected.push_back(static_cast<double>(t == 0 ? middle : middle + 1));  // which the conversion rounds to even
+    };
+    put(cases[0], d, 0, d * d);
+    put(cases[1], 3 * k, 4 * k, 5 * k);
+  }
+  const simd::Level best = simd::detect();
+  for (const simd::Level level : test::simd_levels()) {
+    SCOPED_TRACE("level " + std::to_string(static_cast<int>(level)));
+    for (const Case& each : cases) {
+      SCOPED_TRACE(std::string(name_of(each.what)));
+      const Array rows(each.x.data(), {kLanes, 6}, DType::float64);
+      simd::restrict_to(level);
+      const Values found = axis_reduction(rows, each.what, Axes{1}.with_ddof(4), on_cpu());
+      simd::restrict_to(best);
+      for (std::uint64_t lane = 0; lane < kLanes; ++lane) ASSERT_EQ(found.as<double>()[lane], each.expected[lane]) << lane;
+    }
+  }
+}
+
 TEST(AxesMoments, OfFloats) { check_all<float>(); }
 TEST(AxesMoments, OfDoubles) { check_all<double>(); }
 TEST(AxesMoments, OfIntegers) { check_all<std::int32_t>(); }
