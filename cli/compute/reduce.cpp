@@ -21,6 +21,7 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <string_view>
 
 namespace samesum::cli {
 namespace {
@@ -79,7 +80,8 @@ int run(Output& out, const ReduceOptions& options) {
       try {
         values = reduce(on_device(data, device), op);
       } catch (const Error& error) {
-        if (error.kind() != ErrorKind::usage || elements.front().format() != "text") throw;
+        const bool of_integers = std::string_view(error.what()).find("takes integers, not float64") != std::string_view::npos;
+        if (!of_integers || elements.front().format() != "text") throw;
         throw Error(error.kind(),
                     fmt::format("{}\nhere numbers of a text are float64: --map 'int64(x)' makes integers of them", error.what()));
       }

@@ -30,8 +30,8 @@ class Axes {
     axes.kept_ = true;
     return axes;
   }
-  /// The same, where variances and standard deviations divide by the number of elements less `ddof`. Other reductions of an array or a
-  /// formula refuse it.
+  /// The same, where variances and standard deviations divide by the number of elements less `ddof`. Other reductions and
+  /// operators refuse it.
   Axes with_ddof(std::uint64_t ddof) const {
     Axes axes = *this;
     axes.ddof_ = ddof;

@@ -291,9 +291,10 @@ std::string_view name_of(AxisReduction reduction) noexcept {
   return kNames[static_cast<std::size_t>(reduction)];
 }
 
-void groups::check_ddof(AxisReduction reduction, const Axes& axes) {
+void groups::check_ddof(std::optional<AxisReduction> reduction, const Axes& axes) {
   if (axes.ddof() == 0 || reduction == AxisReduction::variance || reduction == AxisReduction::standard_deviation) return;
-  throw Error(ErrorKind::usage, fmt::format("ddof is for variances and standard deviations, not for a {}", name_of(reduction)));
+  throw Error(ErrorKind::usage, fmt::format("ddof is for variances and standard deviations along axes, and this is {}: leave it out",
+                                            reduction ? fmt::format("the {}", name_of(*reduction)) : "an operator"));
 }
 
 Values axis_reduction(const Array& data, AxisReduction reduction, const Axes& axes, const Options& options) {

@@ -36,8 +36,8 @@ struct AxisProblem {
   std::vector<std::int64_t> reduced_strides;
 };
 
-/// @throws Error (usage) for a ddof that the reduction does not take.
-void check_ddof(AxisReduction reduction, const Axes& axes);
+/// @throws Error (usage) for a ddof with what is no variance; an operator is no reduction with a name.
+void check_ddof(std::optional<AxisReduction> reduction, const Axes& axes);
 
 /// Whether reduce_cpu() computes this of `each` elements a result.
 bool reduces_on_cpu(AxisReduction what, DType type, std::uint64_t each) noexcept;

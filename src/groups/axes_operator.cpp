@@ -159,6 +159,7 @@ void reduce_long(const formula::Bound& bound, FormulaValues& values, const Box& 
 
 std::vector<Values> reduce(const Array& data, const Operator& op, const Axes& axes, const Options& options) {
   const core::DefaultFloatEnvironment environment;
+  groups::check_ddof({}, axes);
   const groups::AxisProblem problem(data, axes);
   const DType types[] = {data.type()};
   const formula::Bound bound(op, types, {.count = problem.each});
@@ -188,6 +189,7 @@ void reduce(const Array& data, const Operator& op, const Axes& axes, const std::
 std::vector<Values> reduce(const Formula& map, const std::vector<FormulaInput>& inputs, const std::vector<FormulaParameter>& parameters,
                            const Operator& op, const Axes& axes, const Options& options) {
   const core::DefaultFloatEnvironment environment;
+  groups::check_ddof({}, axes);
   groups::FormulaValues values(map, inputs, parameters, options);
   const Array positions(nullptr, Shape(values.shape()), DType::uint8);
   const groups::AxisProblem problem(positions, axes);

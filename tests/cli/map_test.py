@@ -72,6 +72,7 @@ class Map(Case):
             self.assertIn("is 9007199254740993, which has no exact float64", self.refuse(*command, "-", input=odd))
         self.assertEqual(float(self.succeed("reduce", "--combine", "a/b", "-", input=b"3 4 5")), 3 / 4 / 5)
         self.assertIn("--map 'int64(x)'", self.refuse("reduce", "--combine", "gcd(a, b)", "-", input=b"12 18"))
+        self.assertNotIn("int64(x)", self.refuse("reduce", "--combine", "a + c", "-", input=b"12 18"))
         self.assertEqual(self.succeed("reduce", "--map", "int64(x)", "--combine", "gcd(a, b)", "-", input=b"12 18").split(), ["6"])
 
     def test_names_that_are_none(self):

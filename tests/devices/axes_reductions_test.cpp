@@ -296,6 +296,8 @@ TEST(AxesReductionsOfRows, RefuseDdofOfWhatHasNone) {
             4 * variance(matrix.at(0, 1), 1));
   EXPECT_THROW(variance(matrix, Axes{0}.with_ddof(2)), Error);
   EXPECT_THROW(mean(matrix, Axes{1}.with_ddof(1)), Error);
+  EXPECT_THROW(reduce(matrix, Operator(Formula("max(a, b)")), Axes{1}.with_ddof(1)), Error);
+  EXPECT_THROW(reduce(Formula("2*x"), {{"x", matrix}}, {}, Operator(Formula("max(a, b)")), Axes{1}.with_ddof(1)), Error);
   EXPECT_THROW(axis_reduction(Formula("2*x"), {{"x", matrix}}, {}, AxisReduction::norm, Axes{1}.with_ddof(1)), Error);
 }
 
