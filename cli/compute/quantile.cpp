@@ -1,5 +1,6 @@
 // samesum median FILE..., samesum quantile -q Q FILE...
 #include "command.hpp"
+#include "group/axes.hpp"
 #include "input/chain.hpp"
 #include "input/input.hpp"
 #include "input/nodata.hpp"
@@ -25,6 +26,7 @@ struct QuantileOptions {
   Input input;
   std::vector<std::string> wanted;  ///< as the user wrote them
   std::string method = "linear";
+  AxesOptions axes;
   ResultOptions result;
 };
 
@@ -160,7 +162,11 @@ int run(Output& out, const QuantileOptions& options) {
   options.input.check_formula();
   std::vector<double> q;
   for (const std::string& one : options.wanted) q.push_back(parse_fraction(one));
-  parse_quantile_method(options.method);
+  const QuantileMethod method = parse_quantile_method(options.method);
+  options.axes.check();
+  if (options.axes.wanted()) {
+    return run_quantiles_along_axes(out, options.input, q, options.wanted, {.method = method}, options.axes, options.result);
+  }
   options.input.resident_bytes();  // finds a bad file before long work begins
   Input each = options.input;
   each.total = false;
@@ -201,6 +207,7 @@ CLI::App* add_command(CLI::App& program, Action& action, const char* name, const
   add_nodata(*command, options->input.nodata);
   add_map(*command, options->input);
   add_total(*command, options->input);
+  add_axes_alone(*command, options->axes);
   command->add_option("--method", options->method, "linear (default), lower, higher, nearest, midpoint")->type_name("NAME");
   command->add_option("--threads", options->input.threads, "threads")->transform(whole_number(1, 1u << 16))->option_text("N");
   add_options(*command, options->result, kNan | kFloat32 | kPlain | kJson | kCsv | kHex | kVerbose);
@@ -228,6 +235,7 @@ void add_quantile(CLI::App& program, Action& action) {
   samesum quantile -q 0.9 x.npy
   samesum quantile -q 0.25,0.5,0.75 --column price sales.csv
   samesum quantile -q 0.5 --method lower --nan skip x.npy
+  samesum quantile -q 0.1,0.9 --axis 0 x.npy
 
 The quantile Q of n numbers is at the index (n - 1)Q of the sorted numbers; 0.9
 is nine tenths, and the index is exact. Between two numbers, 'linear' (as in
@@ -242,6 +250,7 @@ pipe of more than 16 MiB goes through a temporary file (in TMPDIR).)");
   samesum median x.npy
   seq 100 | samesum median -
   samesum median --column price --nodata -1 sales.csv
+  samesum median --axis 0 stack.npy -o background.npy
 
 The same as 'samesum quantile -q 0.5', which explains it.)");
 }

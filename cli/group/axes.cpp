@@ -295,6 +295,29 @@ int run_rows_along_axes(Output& out, const Input& input, const std::string& devi
   return print_along(out, input, none, std::move(printed), result);
 }
 
+int run_quantiles_along_axes(Output& out, const Input& input, const std::vector<double>& q, const std::vector<std::string>& names,
+                             const QuantileRule& rule, const AxesOptions& axes, const ResultOptions& result) {
+  Printed printed{"quantile", "--axis", {}, fmt::format("along axis {}", fmt::join(axes.axes, ", "))};
+  refuse_beside("--axis", input, result);
+  const OutputFile target(axes.out, files_of(input));
+  require_no_format(target, result);
+  if (target.wanted() && q.size() > 1) {
+    throw Error(ErrorKind::usage, "--out takes one array, and these are several quantiles: name one");
+  }
+  const AxesInput numbers(input, "--axis");
+  const auto start = std::chrono::steady_clock::now();
+  printed.columns = numbers.quantiles(q, axes_of(axes), rule, {.nan = result.nan_policy(), .tuning = {.threads = input.threads}});
+  numbers.check_unchanged();
+  printed.names = names;
+  printed.from = numbers.shape();
+  printed.head["method"] = name_of(rule.method);
+  printed.head["axis"] = axes.axes;
+  if (q.size() == 1) printed.head["q"] = q[0];
+  printed.device = "cpu";
+  printed.seconds = seconds_since(start);
+  return print_along(out, input, target, std::move(printed), result);
+}
+
 int run_operator_along_axes(Output& out, const Input& input, const std::string& device_name, const Operator& op, const AxesOptions& axes,
                             const ResultOptions& result) {
   Printed printed{op.combine.to_string(), "--axis", {}, fmt::format("along axis {}", fmt::join(axes.axes, ", "))};

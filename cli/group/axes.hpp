@@ -8,6 +8,7 @@
 
 #include <samesum/operator.hpp>
 #include <samesum/options.hpp>
+#include <samesum/quantile.hpp>
 
 #include <CLI/CLI.hpp>
 
@@ -47,6 +48,10 @@ int run_along_axes(Output& out, const Input& input, const std::string& device, s
 /// Several statistics along the axes: a row for each position along the others.
 int run_rows_along_axes(Output& out, const Input& input, const std::string& device, const std::vector<std::string>& statistics,
                         const AxesOptions& axes, const ResultOptions& result, const Tuning& tuning);
+
+/// Quantiles `q` along the axes; `names` are what the user wrote.
+int run_quantiles_along_axes(Output& out, const Input& input, const std::vector<double>& q, const std::vector<std::string>& names,
+                             const QuantileRule& rule, const AxesOptions& axes, const ResultOptions& result);
 
 /// The result of an operator along the axes.
 int run_operator_along_axes(Output& out, const Input& input, const std::string& device, const Operator& op, const AxesOptions& axes,

@@ -8,6 +8,7 @@
 #include <samesum/axes_formula.hpp>
 #include <samesum/formula.hpp>
 #include <samesum/operator.hpp>
+#include <samesum/quantile.hpp>
 
 #include <cstdint>
 #include <deque>
@@ -33,6 +34,8 @@ class AxesInput {
   Values reduce(AxisReduction reduction, const Axes& axes, const Options& options) const;
   /// The same of what `text`, a formula of x, makes of each number.
   Values reduce_of(const std::string& text, AxisReduction reduction, const Axes& axes, const Options& options) const;
+  /// The quantiles of each result, one array for each q.
+  std::vector<Values> quantiles(const std::vector<double>& q, const Axes& axes, const QuantileRule& rule, const Options& options) const;
   /// How many there are, as uint64.
   Values count(const Axes& axes, const Options& options) const;
   std::vector<Values> reduce(const Operator& op, const Axes& axes, const Options& options) const;

@@ -3,12 +3,14 @@
 //   const std::span<const float> values = …;
 //   const samesum::Value middle = samesum::median(values);
 //   const samesum::Quantiles found = samesum::quantiles(values, std::vector{0.1, 0.5, 0.9});
+//   const samesum::Values of_rows = samesum::median(matrix, samesum::Axes{1});
 //
 // The quantile q of n numbers is the element at index (n - 1)q of the sorted numbers, counted from 0. The numbers are not sorted: a few
 // passes count digits of their keys (src/quantile/select.hpp), so that memory does not grow with n.
 #pragma once
 
 #include <samesum/array.hpp>
+#include <samesum/axes.hpp>
 #include <samesum/buffer.hpp>
 #include <samesum/export.hpp>
 #include <samesum/options.hpp>
@@ -77,5 +79,18 @@ Quantiles quantiles(const std::function<std::unique_ptr<Source>()>& open, std::s
 Value quantile(const Array& data, double q, const QuantileRule& rule = {}, const Options& options = {});
 /// quantile(data, 0.5): the middle element, or the mean of both middle elements.
 Value median(const Array& data, const Options& options = {});
+
+/// The quantiles of the elements along `axes`: the first axis of the result is that of `q`, the others are those that are left. Each is the
+/// same as of these elements alone, as a float64 where the method is linear or midpoint, otherwise in the type of the elements; of a `rule`
+/// to_float all are float32.
+///
+/// O(n) for n elements, by all cores; lists of up to 128 elements along the axes are sorted by a network, many at once. An array in a device's
+/// memory is copied to the host. @throws Error (usage) for an invalid q or axis; Error (no_answer) where a result has no elements, or only NaNs
+/// that are skipped: the message names its position.
+Values quantiles(const Array& data, std::span<const double> q, const Axes& axes, const QuantileRule& rule = {}, const Options& options = {});
+/// A single quantile, without an axis for q. As quantiles().
+Values quantile(const Array& data, double q, const Axes& axes, const QuantileRule& rule = {}, const Options& options = {});
+/// The medians of the elements along `axes`, float64.
+Values median(const Array& data, const Axes& axes, const Options& options = {});
 
 }  // namespace samesum

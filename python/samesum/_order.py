@@ -10,7 +10,7 @@ from ._arrays import is_complex, present
 from ._core import Statistics
 from ._docs import documented
 from ._progress import watched
-from ._reductions import _AXIS, _KINDS, _along, _axes, _each, _simple, into, numbers
+from ._reductions import _AXIS, _KINDS, _along, _axes, _each, _simple, _without, into, numbers
 from ._times import or_times
 
 if TYPE_CHECKING:
@@ -283,6 +283,11 @@ def quantile(x: Any, q: Any, axis: Axis = None, out: Any = None, method: str = "
         return watched(quantile, locals())
     between = method in ("linear", "midpoint")  # two elements
     if axis is not None or keepdims or where is not True or out is not None:
+        taken = (x, nan) if _simple(x, where) else _without(x, where, "quantile", nan)
+        if taken is not None and (axis is not None or keepdims or out is not None):
+            wanted = [float(each) for each in _numpy.atleast_1d(q)]
+            found = _core.quantiles_along(taken[0], wanted, _axes(axis), bool(keepdims), method, taken[1], device)
+            return into(out, found[0] if _numpy.ndim(q) == 0 else found)
         if _numpy.ndim(q) == 0:
             return _each(lambda part: _core.quantiles(part, [float(q)], method, nan, device)[0], x, axis, keepdims, out, where,
                          lambda dtype: _numpy.float64 if between or dtype.kind == "f" else _KINDS["sum"](dtype))

@@ -134,7 +134,7 @@ def _without(x: Any, where: Any, what: str, nan: str) -> tuple[Any, str] | None:
     taken = _numpy.broadcast_to(mask(where), x.shape)
     if x.dtype.kind != "f":
         return (_numpy.where(taken, x, x.dtype.type(0)), nan) if what in ("sum", "norm", "count_nonzero") else None
-    if what not in ("sum", "mean", "var", "std", "norm", "min", "max") or (nan == "propagate" and bool((_numpy.isnan(x) & taken).any())):
+    if what not in ("sum", "mean", "var", "std", "norm", "min", "max", "quantile") or (nan == "propagate" and bool((_numpy.isnan(x) & taken).any())):
         return None
     return _numpy.where(taken, x, x.dtype.type("nan")), "skip"
 

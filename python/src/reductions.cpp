@@ -175,6 +175,18 @@ nb::list quantiles(nb::handle x, const std::vector<double>& q, const std::string
   return result;
 }
 
+// With the axis of `q` first.
+nb::object quantiles_along(nb::handle x, const std::vector<double>& q, const std::optional<std::vector<std::int64_t>>& axes, bool keepdims,
+                           const std::string& method, nb::handle nan, nb::handle device) {
+  const View view(x);
+  Options options = options_of(nan, device);
+  const QuantileRule rule{.method = parse_quantile_method(method)};
+  const Axes chosen = axes_of(view, axes, keepdims);
+  Values values = run(view.bytes(), options, [&] { return samesum::quantiles(real(view).array(), q, chosen, rule, options); });
+  const DType type = values.type();
+  return array_of(std::move(values), type);
+}
+
 }  // namespace
 
 void bind_reductions(nb::module_& m) {
@@ -206,6 +218,8 @@ void bind_reductions(nb::module_& m) {
   m.def("exact_dot", &exact_dot);
   m.def("stats", &stats, nb::arg(), nb::arg().none());
   m.def("quantiles", &python::quantiles, nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg().none());
+  m.def("quantiles_along", &python::quantiles_along, nb::arg(), nb::arg(), nb::arg().none(), nb::arg(), nb::arg(), nb::arg().none(),
+        nb::arg().none());
 }
 
 }  // namespace samesum::python

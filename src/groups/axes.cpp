@@ -291,10 +291,15 @@ std::string_view name_of(AxisReduction reduction) noexcept {
   return kNames[static_cast<std::size_t>(reduction)];
 }
 
-void groups::check_ddof(std::optional<AxisReduction> reduction, const Axes& axes) {
-  if (axes.ddof() == 0 || reduction == AxisReduction::variance || reduction == AxisReduction::standard_deviation) return;
-  throw Error(ErrorKind::usage, fmt::format("ddof is for variances and standard deviations along axes, and this is {}: leave it out",
-                                            reduction ? fmt::format("the {}", name_of(*reduction)) : "an operator"));
+void groups::check_ddof(AxisReduction reduction, const Axes& axes) {
+  if (reduction == AxisReduction::variance || reduction == AxisReduction::standard_deviation) return;
+  refuse_ddof(fmt::format("the {}", name_of(reduction)), axes);
+}
+
+void groups::refuse_ddof(std::string_view what, const Axes& axes) {
+  if (axes.ddof() == 0) return;
+  throw Error(ErrorKind::usage,
+              fmt::format("ddof is for variances and standard deviations along axes, and this is {}: leave it out", what));
 }
 
 Values axis_reduction(const Array& data, AxisReduction reduction, const Axes& axes, const Options& options) {

@@ -10,8 +10,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace samesum::groups {
@@ -36,8 +36,10 @@ struct AxisProblem {
   std::vector<std::int64_t> reduced_strides;
 };
 
-/// @throws Error (usage) for a ddof with what is no variance; an operator is no reduction with a name.
-void check_ddof(std::optional<AxisReduction> reduction, const Axes& axes);
+/// @throws Error (usage) for a ddof with what is no variance.
+void check_ddof(AxisReduction reduction, const Axes& axes);
+/// @throws Error (usage) for a ddof, with what else is computed: "an operator".
+void refuse_ddof(std::string_view what, const Axes& axes);
 
 /// Whether reduce_cpu() computes this of `each` elements a result.
 bool reduces_on_cpu(AxisReduction what, DType type, std::uint64_t each) noexcept;

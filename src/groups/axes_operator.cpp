@@ -159,7 +159,7 @@ void reduce_long(const formula::Bound& bound, FormulaValues& values, const Box& 
 
 std::vector<Values> reduce(const Array& data, const Operator& op, const Axes& axes, const Options& options) {
   const core::DefaultFloatEnvironment environment;
-  groups::check_ddof({}, axes);
+  groups::refuse_ddof("an operator", axes);
   const groups::AxisProblem problem(data, axes);
   const DType types[] = {data.type()};
   const formula::Bound bound(op, types, {.count = problem.each});
@@ -189,7 +189,7 @@ void reduce(const Array& data, const Operator& op, const Axes& axes, const std::
 std::vector<Values> reduce(const Formula& map, const std::vector<FormulaInput>& inputs, const std::vector<FormulaParameter>& parameters,
                            const Operator& op, const Axes& axes, const Options& options) {
   const core::DefaultFloatEnvironment environment;
-  groups::check_ddof({}, axes);
+  groups::refuse_ddof("an operator", axes);
   groups::FormulaValues values(map, inputs, parameters, options);
   const Array positions(nullptr, Shape(values.shape()), DType::uint8);
   const groups::AxisProblem problem(positions, axes);

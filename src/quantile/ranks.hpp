@@ -8,10 +8,13 @@
 #include <samesum/value.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace samesum::selection {
@@ -21,21 +24,72 @@ struct Wanted {
   std::size_t index;   ///< of the result
 };
 
-/// Sets found[index] to the key of each rank among `keys`; ranks are ascending.
+/// Brings the keys of rank `first` and `last`, which may be the same or its neighbour, to their places among `keys`, and returns the latter.
+/// Long lists are first narrowed to the keys between two bounds, of which a sample says that both ranks probably lie between them: one pass
+/// without branches. `spare` has as many keys. Reference: R. Floyd and R. Rivest, Expected time bounds for selection, CACM 18 (1975).
 template <class Key>
-void find_ranks(std::vector<Key> keys, std::span<const Wanted> ranks, std::vector<Key>& found) {
-  constexpr std::size_t kFew = 8;
-  if (ranks.size() > kFew) {
-    std::sort(keys.begin(), keys.end());
-  } else {
-    auto begin = keys.begin();
-    for (const Wanted& wanted : ranks) {
-      const auto place = keys.begin() + static_cast<std::ptrdiff_t>(wanted.rank);
-      std::nth_element(begin, place, keys.end());
-      begin = place + 1;
+std::pair<Key, Key> keys_of(std::span<Key> keys, std::uint64_t first, std::uint64_t last, std::span<Key> spare) {
+  constexpr std::size_t kShort = 512;
+  const std::size_t size = keys.size();
+  if (size > kShort) {
+    const std::size_t samples = size < 1 << 12 ? 64 : size < 1 << 16 ? 256 : 1024;
+    const std::size_t margin = size < 1 << 12 ? 12 : size < 1 << 16 ? 24 : 48;  // three times the deviation of a rank
+    std::array<Key, 1024> sample;
+    for (std::size_t i = 0; i < samples; ++i) sample[i] = keys[i * (size / samples)];
+    std::sort(sample.begin(), sample.begin() + static_cast<std::ptrdiff_t>(samples));
+    const std::size_t from = first * samples / size, to = last * samples / size + 1;
+    const Key least = from < margin ? 0 : sample[from - margin];
+    const Key greatest = to + margin >= samples ? std::numeric_limits<Key>::max() : sample[to + margin];
+    std::size_t below = 0, kept = 0;
+    for (const Key key : keys) {
+      spare[kept] = key;
+      kept += static_cast<Key>(key - least) <= static_cast<Key>(greatest - least);
+      below += key < least;
+    }
+    if (below <= first && last < below + kept) {
+      if (least == greatest) return {least, least};
+      if (kept <= size / 2) return keys_of(spare.first(kept), first - below, last - below, spare.subspan(kept));
     }
   }
-  for (const Wanted& wanted : ranks) found[wanted.index] = keys[wanted.rank];
+  const auto place = keys.begin() + static_cast<std::ptrdiff_t>(first);
+  std::nth_element(keys.begin(), place, keys.end());
+  return {*place, first == last ? *place : *std::min_element(place + 1, keys.end())};
+}
+
+/// The keys of ascending, distinct ranks, which may change places. `spare` has as many keys.
+template <class Key>
+std::vector<Key> keys_of(std::span<Key> keys, std::span<const std::uint64_t> ranks, std::span<Key> spare) {
+  constexpr std::size_t kFew = 8;
+  std::vector<Key> found;
+  if (ranks.size() > kFew) {
+    std::sort(keys.begin(), keys.end());
+    for (const std::uint64_t rank : ranks) found.push_back(keys[rank]);
+    return found;
+  }
+  for (std::size_t i = 0; i < ranks.size();) {
+    const bool both = i + 1 < ranks.size() && ranks[i + 1] == ranks[i] + 1;
+    const auto [first, last] = keys_of(keys, ranks[i], ranks[i] + (both ? 1 : 0), spare);
+    found.push_back(first);
+    if (both) found.push_back(last);
+    i += both ? 2 : 1;
+  }
+  return found;
+}
+
+/// Sets found[index] to the key of each rank among `keys`; ranks are ascending, and there may be several of one.
+template <class Key>
+void find_ranks(std::vector<Key> keys, std::span<const Wanted> ranks, std::vector<Key>& found) {
+  std::vector<std::uint64_t> distinct;
+  for (const Wanted& wanted : ranks) {
+    if (distinct.empty() || distinct.back() != wanted.rank) distinct.push_back(wanted.rank);
+  }
+  std::vector<Key> spare(keys.size());
+  const std::vector<Key> of_distinct = keys_of<Key>(keys, distinct, spare);
+  std::size_t at = 0;
+  for (const Wanted& wanted : ranks) {
+    while (distinct[at] != wanted.rank) ++at;
+    found[wanted.index] = of_distinct[at];
+  }
 }
 
 /// The number of type `type` with this narrow key.
