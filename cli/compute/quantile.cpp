@@ -1,6 +1,7 @@
 // samesum median FILE..., samesum quantile -q Q FILE...
 #include "command.hpp"
 #include "group/axes.hpp"
+#include "group/by.hpp"
 #include "input/chain.hpp"
 #include "input/input.hpp"
 #include "input/nodata.hpp"
@@ -164,8 +165,15 @@ int run(Output& out, const QuantileOptions& options) {
   for (const std::string& one : options.wanted) q.push_back(parse_fraction(one));
   const QuantileMethod method = parse_quantile_method(options.method);
   options.axes.check();
+  const QuantileRule rule{method, options.result.float32};
+  if (!options.input.keys.empty()) {
+    if (options.axes.wanted())
+      throw Error(ErrorKind::usage, "--axis, --offsets and --lengths are for arrays, and --by for tables: leave them or --by out");
+    return run_quantiles_by(out, options.input, q, options.wanted, rule, options.result);
+  }
+  if (options.input.sorted) throw Error(ErrorKind::usage, "--sorted goes with --by");
   if (options.axes.wanted()) {
-    return run_quantiles_along_axes(out, options.input, q, options.wanted, {.method = method}, options.axes, options.result);
+    return run_quantiles_along_axes(out, options.input, q, options.wanted, rule, options.axes, options.result);
   }
   options.input.resident_bytes();  // finds a bad file before long work begins
   Input each = options.input;
@@ -207,7 +215,9 @@ CLI::App* add_command(CLI::App& program, Action& action, const char* name, const
   add_nodata(*command, options->input.nodata);
   add_map(*command, options->input);
   add_total(*command, options->input);
+  add_by(*command, options->input);
   add_axes_alone(*command, options->axes);
+  add_options(*command, options->axes.segments);
   command->add_option("--method", options->method, "linear (default), lower, higher, nearest, midpoint")->type_name("NAME");
   command->add_option("--threads", options->input.threads, "threads")->transform(whole_number(1, 1u << 16))->option_text("N");
   add_options(*command, options->result, kNan | kFloat32 | kPlain | kJson | kCsv | kHex | kVerbose);
@@ -233,7 +243,7 @@ void add_quantile(CLI::App& program, Action& action) {
       ->type_name("Q");
   command->footer(R"(Examples:
   samesum quantile -q 0.9 x.npy
-  samesum quantile -q 0.25,0.5,0.75 --column price sales.csv
+  samesum quantile -q 0.25,0.5,0.75 --column price --by city sales.csv
   samesum quantile -q 0.5 --method lower --nan skip x.npy
   samesum quantile -q 0.1,0.9 --axis 0 x.npy
 

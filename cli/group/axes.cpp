@@ -47,16 +47,6 @@ AxisReduction reduction_named(std::string_view name) {
   return AxisReduction::argmax;
 }
 
-Number number_at(const Values& values, std::uint64_t i) {
-  const auto* const at = static_cast<const std::byte*>(values.data()) + i * size_of(values.type());
-  if (values.type() == DType::float64) {  // with its bits: a sum would not keep a NaN's
-    double number;
-    std::memcpy(&number, at, sizeof number);
-    return {number, DType::float64};
-  }
-  return Number(min(Array(at, 1, values.type())).value);
-}
-
 }  // namespace
 
 void AxesOptions::check() const {
@@ -204,6 +194,19 @@ std::vector<std::string> files_of(const Input& input) {
   return files;
 }
 
+// All files that are read. @throws Error (usage) where segments need one, or would be read from where the numbers are.
+std::vector<std::string> read_files(const Input& input, const AxesOptions& axes) {
+  std::vector<std::string> read = files_of(input);
+  if (!axes.segments.wanted()) return read;
+  if (read.size() != 1)
+    throw Error(ErrorKind::usage, fmt::format("{} takes one file: each has a shape of its own", axes.segments.option()));
+  read.push_back(axes.segments.lengths.empty() ? axes.segments.offsets : axes.segments.lengths);
+  if (read[0] == read[1] && (read[0] == "-" || read[0].empty())) {
+    throw Error(ErrorKind::usage, "standard input cannot be both the numbers and their segments");
+  }
+  return read;
+}
+
 }  // namespace
 
 int run_along_axes(Output& out, const Input& input, const std::string& device_name, std::string_view statistic, const AxesOptions& axes,
@@ -221,18 +224,10 @@ int run_along_axes(Output& out, const Input& input, const std::string& device_na
                 fmt::format("--map goes with --axis; {0} takes the numbers of a file: leave out one of --map and {0}", printed.option));
   }
   const Tile tile(axes.tile.empty() ? std::vector<std::uint64_t>{} : parse_extents(axes.tile, "--tile"));
-  std::vector<std::string> read = files_of(input);
-  if (by_segment) {
-    if (read.size() != 1) throw Error(ErrorKind::usage, printed.option + " takes one file: each has a shape of its own");
-    read.push_back(axes.segments.lengths.empty() ? axes.segments.offsets : axes.segments.lengths);
-    if (device_name != "auto" && device_name != "cpu") {
-      throw Error(ErrorKind::usage, fmt::format("segments are added up on the CPU: leave out one of --device and {}", printed.option));
-    }
-    if (read[0] == read[1] && (read[0] == "-" || read[0].empty())) {
-      throw Error(ErrorKind::usage, "standard input cannot be both the numbers and their segments");
-    }
+  if (by_segment && device_name != "auto" && device_name != "cpu") {
+    throw Error(ErrorKind::usage, fmt::format("segments are added up on the CPU: leave out one of --device and {}", printed.option));
   }
-  const OutputFile target(axes.out, read);
+  const OutputFile target(axes.out, read_files(input, axes));
   require_no_format(target, result);
   const AxesInput numbers(input, printed.option);
   printed.from = numbers.shape();
@@ -297,22 +292,37 @@ int run_rows_along_axes(Output& out, const Input& input, const std::string& devi
 
 int run_quantiles_along_axes(Output& out, const Input& input, const std::vector<double>& q, const std::vector<std::string>& names,
                              const QuantileRule& rule, const AxesOptions& axes, const ResultOptions& result) {
-  Printed printed{"quantile", "--axis", {}, fmt::format("along axis {}", fmt::join(axes.axes, ", "))};
-  refuse_beside("--axis", input, result);
-  const OutputFile target(axes.out, files_of(input));
+  const bool by_segment = axes.segments.wanted();
+  Printed printed{"quantile", std::string(by_segment ? axes.segments.option() : "--axis"), {}, {}};
+  refuse_beside(printed.option, input, result);
+  const OutputFile target(axes.out, read_files(input, axes));
   require_no_format(target, result);
   if (target.wanted() && q.size() > 1) {
     throw Error(ErrorKind::usage, "--out takes one array, and these are several quantiles: name one");
   }
-  const AxesInput numbers(input, "--axis");
+  AxesInput numbers(input, printed.option);
+  const Array data = numbers.real_numbers();
+  printed.from = numbers.shape();
   const auto start = std::chrono::steady_clock::now();
-  printed.columns = numbers.quantiles(q, axes_of(axes), rule, {.nan = result.nan_policy(), .tuning = {.threads = input.threads}});
+  const Options options = {.nan = result.nan_policy(), .tuning = {.threads = input.threads}};
+  const Values all = by_segment ? quantiles(data.reshaped({data.size()}), q, division_by(axes.segments), rule, options)
+                                : quantiles(data, q, axes_of(axes), rule, options);
+  for (std::uint64_t i = 0; i < q.size(); ++i) {
+    const Array one = all.array().at(0, i);
+    Values& column = printed.columns.emplace_back(one.type(), std::vector(one.shape().begin(), one.shape().end()));
+    std::memcpy(column.data(), one.data(), one.bytes());
+  }
   numbers.check_unchanged();
   printed.names = names;
-  printed.from = numbers.shape();
   printed.head["method"] = name_of(rule.method);
-  printed.head["axis"] = axes.axes;
   if (q.size() == 1) printed.head["q"] = q[0];
+  if (by_segment) {
+    printed.head["segments"] = all.shape()[1];
+    printed.along = "by segment";
+  } else {
+    printed.head["axis"] = axes.axes;
+    printed.along = fmt::format("along axis {}", fmt::join(axes.axes, ", "));
+  }
   printed.device = "cpu";
   printed.seconds = seconds_since(start);
   return print_along(out, input, target, std::move(printed), result);

@@ -49,7 +49,7 @@ int run_along_axes(Output& out, const Input& input, const std::string& device, s
 int run_rows_along_axes(Output& out, const Input& input, const std::string& device, const std::vector<std::string>& statistics,
                         const AxesOptions& axes, const ResultOptions& result, const Tuning& tuning);
 
-/// Quantiles `q` along the axes; `names` are what the user wrote.
+/// Quantiles `q` along the axes, or of segments; `names` are what the user wrote.
 int run_quantiles_along_axes(Output& out, const Input& input, const std::vector<double>& q, const std::vector<std::string>& names,
                              const QuantileRule& rule, const AxesOptions& axes, const ResultOptions& result);
 

@@ -7,8 +7,6 @@
 
 #include <fmt/format.h>
 
-#include <cstring>
-
 namespace samesum::cli {
 
 AxesInput::AxesInput(const Input& input, const std::string& option, bool for_operator) {
@@ -47,26 +45,17 @@ Values AxesInput::reduce_of(const std::string& text, AxisReduction reduction, co
   return axis_reduction(Formula(fmt::format("{}; {}", whole, text), math_), inputs_, parameters_, reduction, axes, options);
 }
 
-std::vector<Values> AxesInput::quantiles(const std::vector<double>& q, const Axes& axes, const QuantileRule& rule,
-                                         const Options& options) const {
-  std::optional<Values> of_formula;
-  if (formula_) {
-    const FormulaDescription gives = formula_->describe(inputs_, parameters_);
-    if (gives.complex) throw Error(ErrorKind::usage, "complex numbers have no order: --map 'abs(x)' or 'real(x)' makes real ones of them");
-    if (gives.results.size() != 1) {
-      throw Error(ErrorKind::usage, fmt::format("this formula gives {} numbers at each position, and quantiles are of one: write one of them",
-                                                gives.results.size()));
-    }
-    of_formula.emplace(gives.results[0], shape_);
-    map(*formula_, inputs_, parameters_, {of_formula->array()});
+Array AxesInput::real_numbers() {
+  if (!formula_) return array();
+  const FormulaDescription gives = formula_->describe(inputs_, parameters_);
+  if (gives.complex) throw Error(ErrorKind::usage, "complex numbers have no order: --map 'abs(x)' or 'real(x)' makes real ones of them");
+  if (gives.results.size() != 1) {
+    throw Error(ErrorKind::usage, fmt::format("this formula gives {} numbers at each position, and quantiles are of one: write one of them",
+                                              gives.results.size()));
   }
-  const Values all = samesum::quantiles(of_formula ? of_formula->array() : array(), q, axes, rule, options);
-  std::vector<Values> each;
-  for (std::uint64_t i = 0; i < q.size(); ++i) {
-    const Array one = all.array().at(0, i);
-    std::memcpy(each.emplace_back(one.type(), std::vector(one.shape().begin(), one.shape().end())).data(), one.data(), one.bytes());
-  }
-  return each;
+  of_formula_.emplace(gives.results[0], shape_);
+  map(*formula_, inputs_, parameters_, {of_formula_->array()});
+  return of_formula_->array();
 }
 
 Values AxesInput::count(const Axes& axes, const Options& options) const {

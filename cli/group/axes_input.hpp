@@ -8,7 +8,6 @@
 #include <samesum/axes_formula.hpp>
 #include <samesum/formula.hpp>
 #include <samesum/operator.hpp>
-#include <samesum/quantile.hpp>
 
 #include <cstdint>
 #include <deque>
@@ -34,8 +33,9 @@ class AxesInput {
   Values reduce(AxisReduction reduction, const Axes& axes, const Options& options) const;
   /// The same of what `text`, a formula of x, makes of each number.
   Values reduce_of(const std::string& text, AxisReduction reduction, const Axes& axes, const Options& options) const;
-  /// The quantiles of each result, one array for each q.
-  std::vector<Values> quantiles(const std::vector<double>& q, const Axes& axes, const QuantileRule& rule, const Options& options) const;
+  /// The elements of the one file, or what the formula gives at all positions, as long as this object. @throws Error (usage) where these
+  /// are not real numbers.
+  Array real_numbers();
   /// How many there are, as uint64.
   Values count(const Axes& axes, const Options& options) const;
   std::vector<Values> reduce(const Operator& op, const Axes& axes, const Options& options) const;
@@ -50,6 +50,7 @@ class AxesInput {
   std::vector<std::uint64_t> shape_;
   std::uint64_t bytes_ = 0;
   bool complex_ = false;
+  std::optional<Values> of_formula_;
 };
 
 }  // namespace samesum::cli

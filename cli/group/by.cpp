@@ -1,6 +1,7 @@
 #include "group/by.hpp"
 
 #include "command.hpp"
+#include "group/keys.hpp"
 #include "output/number.hpp"
 #include "output/printable.hpp"
 #include "output/rows.hpp"
@@ -14,10 +15,7 @@
 
 #include <algorithm>
 #include <bit>
-#include <charconv>
 #include <chrono>
-#include <cmath>
-#include <map>
 #include <numeric>
 #include <optional>
 
@@ -26,21 +24,6 @@ namespace {
 
 constexpr std::string_view kGroupStatistics[] = {"count", "nan", "min", "max", "sum", "mean", "var", "std", "norm", "sqnorm"};
 constexpr std::size_t kUsual = 8;  // of them, for `stats`
-
-using Key = Grouped::Key;
-
-// The numbers of keys, over several inputs; of a single one they are those of the source.
-class KeyNumbers {
- public:
-  std::uint64_t of(const Key& key, std::vector<Key>& keys) {
-    const auto [at, added] = numbers_.try_emplace(key, keys.size());
-    if (added) keys.push_back(key);
-    return at->second;
-  }
-
- private:
-  std::map<Key, std::uint64_t> numbers_;
-};
 
 void add_input(Grouped& all, KeyNumbers* numbers, Source& source, const GroupOptions& how) {
   std::vector<std::uint64_t> group_of;  // of the source's groups, where there are several inputs
@@ -73,30 +56,6 @@ void add_input(Grouped& all, KeyNumbers* numbers, Source& source, const GroupOpt
   }
   take_keys();
   all.missing += source.missing();
-}
-
-// Groups in the order of their keys: column by column, by value where all keys of a column are numbers, else by their bytes.
-std::vector<std::size_t> sorted(const std::vector<Key>& keys) {
-  std::vector<std::size_t> order(keys.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  if (keys.empty()) return order;
-  const auto number = [](const std::string& text) {
-    double value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    return error == std::errc() && end == text.data() + text.size() && !std::isnan(value) ? std::optional(value) : std::nullopt;
-  };
-  std::vector<bool> numeric(keys.front().size());
-  for (std::size_t i = 0; i < numeric.size(); ++i)
-    numeric[i] = std::ranges::all_of(keys, [&](const Key& key) { return number(key[i]).has_value(); });
-  std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
-    for (std::size_t i = 0; i < numeric.size(); ++i) {
-      const std::string &x = keys[a][i], &y = keys[b][i];
-      if (numeric[i] && *number(x) != *number(y)) return *number(x) < *number(y);
-      if (x != y) return x < y;
-    }
-    return false;
-  });
-  return order;
 }
 
 // A statistic of a group; nothing where a group has too few numbers for it.
@@ -209,7 +168,7 @@ void print_by(Output& out, const Grouped& all, bool in_order, const ByOptions& o
   const std::vector<std::string> statistics = statistics_of(options);
   std::vector<std::size_t> order(all.keys.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  if (in_order) order = sorted(all.keys);
+  if (in_order) order = order_of(all.keys);
   const auto of = [&](std::size_t column, std::size_t group, const std::string& name) {
     try {
       return answer(all.sums[column], group, name, options, result);

@@ -8,6 +8,7 @@
 #include "part/part.hpp"
 
 #include <samesum/options.hpp>
+#include <samesum/quantile.hpp>
 
 #include <CLI/CLI.hpp>
 
@@ -31,6 +32,10 @@ struct ByOptions {
 /// The statistics of the named columns of all inputs together, for each group of rows with equal keys; without columns the number of rows.
 /// With `part` those of some of the files, which are written to the file of --partial.
 int run_by(Output& out, const Input& input, ByOptions options, const ResultOptions& result, const PartOptions& part = {});
+
+/// The quantiles `q` of one column of all inputs together, for each group of rows; `names` are what the user wrote.
+int run_quantiles_by(Output& out, Input input, const std::vector<double>& q, const std::vector<std::string>& names,
+                     const QuantileRule& rule, const ResultOptions& result);
 
 /// Prints them; `sorted`: in the order of their keys.
 void print_by(Output& out, const Grouped& all, bool sorted, const ByOptions& options, const ResultOptions& result);

@@ -1,6 +1,7 @@
 #include "output/number.hpp"
 
 #include <samesum/error.hpp>
+#include <samesum/reduce.hpp>
 
 #include <fmt/format.h>
 
@@ -8,6 +9,7 @@
 #include <bit>
 #include <charconv>
 #include <cmath>
+#include <cstring>
 #include <string_view>
 
 namespace samesum::cli {
@@ -74,6 +76,16 @@ void Number::add_to(Json& object) const {
   object["hex"] = hex();
   object["bits"] = bits();
   object["type"] = name_of(type_);
+}
+
+Number number_at(const Values& values, std::uint64_t index) {
+  const auto* const at = static_cast<const std::byte*>(values.data()) + index * size_of(values.type());
+  if (values.type() == DType::float64) {  // with its bits: a sum would not keep a NaN's
+    double number;
+    std::memcpy(&number, at, sizeof number);
+    return {number, DType::float64};
+  }
+  return Number(min(Array(at, 1, values.type())).value);
 }
 
 Value parse_value(const std::string& text, const std::string& option) {

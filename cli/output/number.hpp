@@ -2,6 +2,7 @@
 #pragma once
 
 #include <samesum/accumulator.hpp>
+#include <samesum/axes.hpp>
 #include <samesum/types.hpp>
 #include <samesum/value.hpp>
 
@@ -40,6 +41,9 @@ class Number {
   std::variant<double, std::int64_t, std::uint64_t> value_;
   DType type_;
 };
+
+/// The element at an index of C order.
+Number number_at(const Values& values, std::uint64_t index);
 
 /// A number that the user wrote: int64 where it is such an integer, else float64. @throws Error (usage) that names the option.
 Value parse_value(const std::string& text, const std::string& option);

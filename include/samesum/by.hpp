@@ -19,6 +19,11 @@
 
 namespace samesum SAMESUM_EXPORT {
 
+struct QuantileRule;
+namespace groups {
+struct Segments;
+}
+
 /// The order of the groups of by().
 enum class KeyOrder {
   sorted,      ///< in ascending order of their keys
@@ -48,7 +53,11 @@ class By {
   friend SAMESUM_EXPORT By by_lengths(const Array& lengths);
   friend SAMESUM_EXPORT Values sum(const Array& data, const By& by, const Options& options);
   friend SAMESUM_EXPORT void sum(const Array& data, const By& by, const Array& to, const Options& options);
+  friend SAMESUM_EXPORT Values quantiles(const Array& data, std::span<const double> q, const By& by, const QuantileRule& rule,
+                                         const Options& options);
   bool sum_there(const Array& data, NanPolicy nan, const Array& to) const;
+  void require_keys(const Array& data) const;
+  groups::Segments in_segments(const Array& data, std::uint32_t threads) const;
 
   std::shared_ptr<const Division> division_;
 };

@@ -12,6 +12,7 @@
 #include <samesum/array.hpp>
 #include <samesum/axes.hpp>
 #include <samesum/buffer.hpp>
+#include <samesum/by.hpp>
 #include <samesum/export.hpp>
 #include <samesum/options.hpp>
 #include <samesum/source.hpp>
@@ -84,13 +85,27 @@ Value median(const Array& data, const Options& options = {});
 /// same as of these elements alone, as a float64 where the method is linear or midpoint, otherwise in the type of the elements; of a `rule`
 /// to_float all are float32.
 ///
-/// O(n) for n elements, by all cores; lists of up to 128 elements along the axes are sorted by a network, many at once. An array in a device's
-/// memory is copied to the host. @throws Error (usage) for an invalid q or axis; Error (no_answer) where a result has no elements, or only NaNs
-/// that are skipped: the message names its position.
-Values quantiles(const Array& data, std::span<const double> q, const Axes& axes, const QuantileRule& rule = {}, const Options& options = {});
+/// O(n) for n elements, by all cores. Lists of up to 512 elements, of narrower types up to 2048, are sorted by a network, many at once in
+/// the lanes of vectors: O(n log² m) for m elements each. It runs on the CPU; an array in a device's memory is copied to the host. @throws
+/// Error (usage) for an invalid q or axis; Error (no_answer) where a result has no elements, or only NaNs that are skipped: the message
+/// names its position.
+Values quantiles(const Array& data, std::span<const double> q, const Axes& axes, const QuantileRule& rule = {},
+                 const Options& options = {});
 /// A single quantile, without an axis for q. As quantiles().
 Values quantile(const Array& data, double q, const Axes& axes, const QuantileRule& rule = {}, const Options& options = {});
 /// The medians of the elements along `axes`, float64.
 Values median(const Array& data, const Axes& axes, const Options& options = {});
+
+/// The quantiles of each group, in the order of By::keys(): the first axis of the result is that of `q`, the second that of the groups.
+/// Values and types are as along axes. A group without elements, or only of NaNs that are skipped, gives NaN.
+///
+/// O(n) for n elements, on the CPU. Groups by key need a copy of the elements, in the order of their groups.
+/// @throws Error (usage) for an invalid q, or another number of elements than `by` divides; Error (no_answer) where results are integers
+/// and a group has none: the message names it.
+Values quantiles(const Array& data, std::span<const double> q, const By& by, const QuantileRule& rule = {}, const Options& options = {});
+/// A single quantile of each group. As quantiles().
+Values quantile(const Array& data, double q, const By& by, const QuantileRule& rule = {}, const Options& options = {});
+/// The medians of groups, float64.
+Values median(const Array& data, const By& by, const Options& options = {});
 
 }  // namespace samesum

@@ -170,12 +170,15 @@ class GroupBy:
         """The reduction without the elements that are missing."""
         groups = GroupBy(self._given[there])
         found = groups._reduced(widened(_numpy.asarray(present(x)[0])), what, ddof, nan)
-        empty = 0 if what in ("sum", "count") else _numpy.nan
+        return self._spread(found, groups, what, 0 if what in ("sum", "count") else _numpy.nan)
+
+    def _spread(self, found: Any, groups: GroupBy, what: str, empty: float) -> Any:
+        """Results of some of the groups, beside `empty` for the others."""
         if len(groups) < len(self) and found.dtype.kind in "iu" and empty != 0:
             lacking = _numpy.setdiff1d(self.keys, groups.keys)[0]
             raise _core.NoAnswerError(f"there is no {what} of the group {lacking!r}: all its elements are missing")
-        results = _numpy.full(len(self), empty if found.dtype.kind == "f" else 0, found.dtype)
-        results[_numpy.searchsorted(self.keys, groups.keys)] = found
+        results = _numpy.full(found.shape[:-1] + (len(self),), empty if found.dtype.kind == "f" else 0, found.dtype)
+        results[..., _numpy.searchsorted(self.keys, groups.keys)] = found
         return results
 
     @documented
@@ -294,6 +297,62 @@ class GroupBy:
         array([2, 4])
         """
         return self._reduced(x, "max", 0, nan)
+
+    @documented
+    def quantile(self, x: Any, q: Any, method: str = "linear", nan: str = "propagate") -> Any:
+        """Exact quantiles of each group; NaN of a group without elements.
+
+        Parameters
+        ----------
+        {x}
+        q : float or array_like of float
+            In [0, 1]. Of several, the results lie along the first axis, those of the groups along the second.
+        method : {'linear', 'lower', 'higher', 'nearest', 'midpoint'}
+            What is between two elements, as numpy's.
+        {nan}
+
+        Returns
+        -------
+        numpy.ndarray
+            float64; where `method` takes an element, of the type of the elements.
+
+        Examples
+        --------
+        >>> samesum.groupby([7, 3, 7, 7]).quantile([1, 2, 4, 8], [0.0, 0.75])
+        array([[2., 1.],
+               [2., 6.]])
+        """
+        wanted = [float(each) for each in _numpy.atleast_1d(q)]
+        try:
+            found = self._by.quantiles(x, wanted, method, nan)
+        except TypeError:
+            there = validity(x)
+            if there is None or there.shape != self._given.shape or there.all():
+                raise
+            groups = GroupBy(self._given[there])
+            present_ones = groups.quantile(widened(_numpy.asarray(present(x)[0])), wanted, method, nan)
+            found = self._spread(present_ones, groups, "quantile", _numpy.nan)
+        return found if _numpy.ndim(q) else found[0]
+
+    @documented
+    def median(self, x: Any, nan: str = "propagate") -> Any:
+        """The exact median of each group; NaN of a group without elements.
+
+        Parameters
+        ----------
+        {x nan}
+
+        Returns
+        -------
+        numpy.ndarray
+            float64.
+
+        Examples
+        --------
+        >>> samesum.groupby([7, 3, 7, 7]).median([1, 2, 4, 8])
+        array([2., 4.])
+        """
+        return self.quantile(x, 0.5, "linear", nan)
 
     @documented
     def count(self, x: Any) -> Any:

@@ -11,6 +11,7 @@
 #include <samesum/error.hpp>
 #include <samesum/histogram_nd.hpp>
 #include <samesum/pairs.hpp>
+#include <samesum/quantile.hpp>
 #include <samesum/scan.hpp>
 #include <samesum/weighted_histogram.hpp>
 
@@ -151,6 +152,16 @@ nb::object reduce_groups(const By& by, nb::handle x, const std::string& what, st
   return shown(run(view.bytes(), options, [&] { return values_of(by.sums(every(view).array(), kept), what, ddof, options.nan); }));
 }
 
+/// With the axis of `q` first.
+nb::object group_quantiles(const By& by, nb::handle x, const std::vector<double>& q, const std::string& method, nb::handle nan) {
+  const View view(x);
+  Options options = options_of(nan, nb::none());
+  const QuantileRule rule{.method = parse_quantile_method(method)};
+  Values found = run(view.bytes(), options, [&] { return quantiles(every(view).array(), q, by, rule, options); });
+  const DType type = found.type();
+  return array_of(std::move(found), type);
+}
+
 /// The sum rounded to odd: truncated, with a last bit of 1 unless it is exact. Rounded once more to a narrower type, it is what one
 /// rounding gives.
 double to_odd(const Accumulator& sum) {
@@ -265,7 +276,8 @@ void bind_groups(nb::module_& m) {
                   })
       .def_prop_ro("keys", [](const By& self) { return shown(Values(self.keys())); })
       .def_prop_ro("groups", &By::groups)
-      .def("reduce", &reduce_groups, nb::arg(), nb::arg(), nb::arg(), nb::arg().none());
+      .def("reduce", &reduce_groups, nb::arg(), nb::arg(), nb::arg(), nb::arg().none())
+      .def("quantiles", &group_quantiles, nb::arg(), nb::arg(), nb::arg(), nb::arg().none());
   m.def("scan", &scan_of, nb::arg(), nb::arg(), nb::arg().none(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg().none(),
         nb::arg() = nb::none());
   m.def("sum_at", &sum_at, nb::arg(), nb::arg(), nb::arg(), nb::arg().none());

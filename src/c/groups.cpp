@@ -77,6 +77,13 @@ samesum_status samesum_groups_sums(const samesum_groups* groups, const samesum_a
                                    samesum_group_sums** result) {
   return give(result, [&] { return need(groups, "groups").value.sums(array_of(array), keeping(keep, options)); });
 }
+samesum_status samesum_groups_quantiles(const samesum_groups* groups, const samesum_array* array, const double* p, size_t p_count,
+                                        const char* method, const samesum_options* options, const samesum_array* to) {
+  return guard([&] {
+    const By& by = need(groups, "groups").value;
+    copy(quantiles(array_of(array), need(p, p_count, "p"), by, rule_of(method), options_of(options)).array(), to);
+  });
+}
 void samesum_groups_free(samesum_groups* groups) { delete groups; }
 
 samesum_status samesum_group_sums_new(uint64_t groups, uint32_t keep, const samesum_options* options, samesum_group_sums** result) {

@@ -10,6 +10,7 @@
 #include <samesum/options.hpp>
 #include <samesum/plan.hpp>
 #include <samesum/product_accumulator.hpp>
+#include <samesum/quantile.hpp>
 #include <samesum/source.hpp>
 #include <samesum/statistics.hpp>
 
@@ -156,6 +157,13 @@ Value value_of(const samesum_value& value);
 samesum_extremum extremum_of(const Extremum& extremum);
 Axes axes_of(const int64_t* axes, std::size_t count, int keep);
 AxisReduction reduction_of(samesum_reduction reduction);
+
+/// The rule of a method's name; of null the default.
+inline QuantileRule rule_of(const char* method) {
+  QuantileRule rule;
+  if (method != nullptr) rule.method = parse_quantile_method(method);
+  return rule;
+}
 
 /// Copies results to memory of the caller's. @throws Error (usage) unless it is of their type and shape, and in C order without gaps.
 void copy(const Array& results, const samesum_array* to);

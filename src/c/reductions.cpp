@@ -93,10 +93,8 @@ samesum_status samesum_quantile(const samesum_array* array, double p, const same
 samesum_status samesum_quantiles(const samesum_array* array, const double* p, size_t count, const char* method,
                                  const samesum_options* options, samesum_value* results) {
   return guard([&] {
-    QuantileRule rule;
-    if (method != nullptr) rule.method = parse_quantile_method(method);
     const std::span places = need(results, count, "results");
-    const Quantiles found = quantiles(array_of(array), need(p, count, "p"), rule, options_of(options));
+    const Quantiles found = quantiles(array_of(array), need(p, count, "p"), rule_of(method), options_of(options));
     std::ranges::transform(found.values, places.begin(), [](const Value& value) { return c::value_of(value); });
   });
 }
@@ -108,7 +106,8 @@ samesum_status samesum_complex_mean(const samesum_array* parts, const samesum_op
   return reduce_complex(parts, options, result, [](const ComplexArray& data, const Options& how) { return complex_of(mean(data, how)); });
 }
 samesum_status samesum_complex_product(const samesum_array* parts, const samesum_options* options, samesum_complex* result) {
-  return reduce_complex(parts, options, result, [](const ComplexArray& data, const Options& how) { return complex_of(product(data, how)); });
+  return reduce_complex(parts, options, result,
+                        [](const ComplexArray& data, const Options& how) { return complex_of(product(data, how)); });
 }
 samesum_status samesum_complex_norm(const samesum_array* parts, const samesum_options* options, double* result) {
   return reduce_complex(parts, options, result, [](const ComplexArray& data, const Options& how) { return norm(data, how); });
@@ -121,6 +120,27 @@ samesum_status samesum_reduce_axes(const samesum_array* array, samesum_reduction
                                    const samesum_options* options, const samesum_array* to) {
   return guard([&] {
     axis_reduction(array_of(array), reduction_of(reduction), axes_of(axes, count, keep), array_of(to, "to"), options_of(options));
+  });
+}
+samesum_status samesum_variance_axes(const samesum_array* array, uint64_t ddof, const int64_t* axes, size_t count, int keep,
+                                     const samesum_options* options, const samesum_array* to) {
+  return guard([&] {
+    axis_reduction(array_of(array), AxisReduction::variance, axes_of(axes, count, keep).with_ddof(ddof), array_of(to, "to"),
+                   options_of(options));
+  });
+}
+samesum_status samesum_standard_deviation_axes(const samesum_array* array, uint64_t ddof, const int64_t* axes, size_t count, int keep,
+                                               const samesum_options* options, const samesum_array* to) {
+  return guard([&] {
+    axis_reduction(array_of(array), AxisReduction::standard_deviation, axes_of(axes, count, keep).with_ddof(ddof), array_of(to, "to"),
+                   options_of(options));
+  });
+}
+samesum_status samesum_quantiles_axes(const samesum_array* array, const double* p, size_t p_count, const char* method, const int64_t* axes,
+                                      size_t count, int keep, const samesum_options* options, const samesum_array* to) {
+  return guard([&] {
+    const Axes along = axes_of(axes, count, keep);
+    copy(quantiles(array_of(array), need(p, p_count, "p"), along, rule_of(method), options_of(options)).array(), to);
   });
 }
 

@@ -1,11 +1,13 @@
 // Divisions into groups: by key, and by segment.
 #include "core/array/array_blocks.hpp"
 #include "core/float_environment.hpp"
+#include "core/threads/chunks.hpp"
 #include "core/visit.hpp"
 #include "device/memory/buffer.hpp"
 #include "groups/axes.hpp"
 #include "groups/device/axes_device.hpp"
 #include "groups/index/scatter.hpp"
+#include "groups/segments.hpp"
 
 #include <samesum/by.hpp>
 #include <samesum/error.hpp>
@@ -235,6 +237,11 @@ const Values& By::keys() const {
   return *division.keys;
 }
 
+void By::require_keys(const Array& data) const {
+  if (data.size() == elements()) return;
+  throw Error(ErrorKind::usage, fmt::format("{} elements, and keys of {}: each element needs one key", data.size(), elements()));
+}
+
 GroupSums By::sums(const Array& data, const GroupOptions& options) const {
   GroupSums sums(groups(), options);
   if (division_->offsets) {
@@ -242,9 +249,7 @@ GroupSums By::sums(const Array& data, const GroupOptions& options) const {
     sums.add_segments(data, there ? *division_->given : division_->offsets->array());
     return sums;
   }
-  if (data.size() != elements()) {
-    throw Error(ErrorKind::usage, fmt::format("{} elements, and keys of {}: each element needs one key", data.size(), elements()));
-  }
+  require_keys(data);
   const Array indices = division_->given ? *division_->given : division_->indices->array();
   if (std::ranges::equal(data.shape(), indices.shape())) {
     sums.add(data, indices);
@@ -253,6 +258,46 @@ GroupSums By::sums(const Array& data, const GroupOptions& options) const {
     sums.add(data, indices.reshaped(Shape(shape)));
   }
   return sums;
+}
+
+groups::Segments By::in_segments(const Array& data, std::uint32_t threads) const {
+  groups::Segments segments{data, {}, {}};
+  if (data.on_device() || !data.contiguous()) {
+    segments.copy.emplace(groups::copied_to_host(data));
+    segments.elements = segments.copy->array();
+  }
+  if (division_->offsets) {
+    segments.offsets = groups::checked_offsets(data, division_->offsets->array(), groups());
+    return segments;
+  }
+  require_keys(data);
+  const std::vector<std::uint64_t> read = division_->given ? as_bits(*division_->given) : std::vector<std::uint64_t>();
+  const std::span<const std::uint64_t> indices = division_->given ? read : division_->indices->as<std::uint64_t>();
+  segments.offsets.assign(groups() + 1, 0);
+  for (std::uint64_t i = 0; i < indices.size(); ++i) {
+    if (indices[i] >= groups()) groups::refuse_index(i, indices[i], division_->given->type(), groups());
+    ++segments.offsets[indices[i] + 1];
+  }
+  std::partial_sum(segments.offsets.begin(), segments.offsets.end(), segments.offsets.begin());
+  Values sorted(data.type(), {data.size()});
+  core::visit(data.type(), [&](auto element) {
+    using Element = decltype(element);
+    const auto* const from = static_cast<const Element*>(segments.elements.data());
+    auto* const to = static_cast<Element*>(sorted.data());
+    std::vector<std::uint64_t> next(segments.offsets.begin(), segments.offsets.end() - 1);
+    // Each thread reads all indices, and moves the elements of its own groups.
+    constexpr std::uint32_t kMostThreads = 8;
+    const std::uint32_t used = std::min(core::thread_count(data.size() * 16, threads), kMostThreads);
+    core::for_chunks(used, used, 1, [&](std::uint32_t, std::uint64_t part, std::uint64_t) {
+      const std::uint64_t first = groups() * part / used, end = groups() * (part + 1) / used;
+      for (std::uint64_t i = 0; i < indices.size(); ++i) {
+        if (indices[i] - first < end - first) std::memcpy(to + next[indices[i]]++, from + i, sizeof(Element));
+      }
+    });
+  });
+  segments.copy = std::move(sorted);
+  segments.elements = segments.copy->array();
+  return segments;
 }
 
 namespace {

@@ -85,10 +85,26 @@ static void axes_and_formulas(void) {
   const int64_t axis = 0;
   OK(samesum_reduce_axes(&matrix, SAMESUM_REDUCE_SUM, &axis, 1, 0, NULL, &to));
   CHECK(sums[0] == 5 && sums[1] == 7 && sums[2] == 9);
+  OK(samesum_variance_axes(&matrix, 1, &axis, 1, 0, NULL, &to));
+  CHECK(sums[0] == 4.5 && sums[2] == 4.5);
+  OK(samesum_standard_deviation_axes(&matrix, 0, &axis, 1, 0, NULL, &to));
+  CHECK(sums[0] == 1.5 && sums[2] == 1.5);
+  CHECK(samesum_variance_axes(&matrix, 2, &axis, 1, 0, NULL, &to) == SAMESUM_NO_ANSWER);
+  const double q[] = {0.5, 1};
+  double quantiles[6] = {0};
+  const uint64_t two_by_three[] = {2, 3};
+  const samesum_array to_quantiles = {.data = quantiles, .type = SAMESUM_FLOAT64, .rank = 2, .shape = two_by_three};
+  OK(samesum_quantiles_axes(&matrix, q, 2, NULL, &axis, 1, 0, NULL, &to_quantiles));
+  CHECK(quantiles[0] == 2.5 && quantiles[2] == 4.5 && quantiles[3] == 4 && quantiles[5] == 6);
+  CHECK(samesum_quantiles_axes(&matrix, q, 2, "lower", &axis, 1, 0, NULL, &to_quantiles) == SAMESUM_USAGE); /* float32 */
+  CHECK(samesum_quantiles_axes(&matrix, q, 1, NULL, &axis, 1, 0, NULL, &to_quantiles) == SAMESUM_USAGE);
+  CHECK(samesum_quantiles_axes(&matrix, q, 2, "middle", &axis, 1, 0, NULL, &to_quantiles) == SAMESUM_USAGE);
   const int64_t none = 2;
   CHECK(samesum_reduce_axes(&matrix, SAMESUM_REDUCE_SUM, &none, 1, 0, NULL, &to) == SAMESUM_USAGE);
-  CHECK(samesum_reduce_axes(&matrix, SAMESUM_REDUCE_SUM, &axis, 1, 0, NULL, NULL) == SAMESUM_USAGE && strstr(samesum_message(), "'to'") != NULL);
-  CHECK(samesum_reduce_axes(NULL, SAMESUM_REDUCE_SUM, &axis, 1, 0, NULL, &to) == SAMESUM_USAGE && strstr(samesum_message(), "'array'") != NULL);
+  CHECK(samesum_reduce_axes(&matrix, SAMESUM_REDUCE_SUM, &axis, 1, 0, NULL, NULL) == SAMESUM_USAGE &&
+        strstr(samesum_message(), "'to'") != NULL);
+  CHECK(samesum_reduce_axes(NULL, SAMESUM_REDUCE_SUM, &axis, 1, 0, NULL, &to) == SAMESUM_USAGE &&
+        strstr(samesum_message(), "'array'") != NULL);
   samesum_array behind = matrix;
   behind.offset = 4;  // which only arrays in device memory have
   CHECK(samesum_sum(&behind, NULL, NULL) == SAMESUM_USAGE);

@@ -47,6 +47,14 @@ static void groups(void) {
   const samesum_array to_keys = int64s(found, &three);
   OK(samesum_groups_keys(by, &to_keys));
   CHECK(found[0] == -2 && found[1] == 5 && found[2] == 9);
+  const double half = 0.5;
+  double medians[3] = {0};
+  const uint64_t one_by_three[] = {1, 3};
+  const samesum_array to_medians = {.data = medians, .type = SAMESUM_FLOAT64, .rank = 2, .shape = one_by_three};
+  OK(samesum_groups_quantiles(by, &values, &half, 1, NULL, NULL, &to_medians));
+  CHECK(medians[0] == 0.5 + 0x1p-61 && medians[1] == 0 && medians[2] == 2);
+  CHECK(samesum_groups_quantiles(by, &of_keys, &half, 1, "lower", NULL, &to_medians) == SAMESUM_USAGE);
+  CHECK(samesum_groups_quantiles(NULL, &values, &half, 1, NULL, NULL, &to_medians) == SAMESUM_USAGE);
   samesum_group_sums* sums = NULL;
   const double y[] = {1e100, 1, -3, -2e100, 0x1p-60, 7}; /* no group's sum is that of nothing */
   const samesum_array of_groups = doubles(y, &six);

@@ -55,6 +55,59 @@ class Median(Case):
         self.refuse("quantile", "-q", "", "x.npy")
         self.refuse("quantile", "x.npy")
 
+    def test_along_axes(self):
+        rows = [[3.0, 1.0, 2.0, 9.0], [8.0, -1.0, math.nan, 0.5]]
+        self.array("x.npy", [number for row in rows for number in row], shape=(2, 4))
+        self.assertEqual(self.succeed("median", "--axis", "1", "x.npy"), "2.5\nnan\n")
+        self.assertEqual(self.succeed("median", "--axis", "1", "--nan", "skip", "x.npy"), "2.5\n0.5\n")
+        self.assertEqual(self.succeed("quantile", "-q", "0,0.5", "--axis", "0", "--plain", "--nan", "skip", "x.npy"),
+                         "3\t5.5\n-1\t0\n2\t2\n0.5\t4.75\n")
+        self.assertEqual(self.succeed("quantile", "-q", "1", "--axis", "0,1", "--nan", "skip", "--map", "x*x", "x.npy"), "81\n")
+        found = self.json("quantile", "-q", "0,1", "--axis", "1", "--nan", "skip", "--method", "lower", "x.npy")
+        self.assertEqual([[entry["value"] for entry in values] for values in found["values"].values()], [[1, -1], [9, 8]])
+        self.succeed("median", "--axis", "0", "--keepdims", "--nan", "skip", "-o", "m.npy", "x.npy")
+        self.assertEqual(self.succeed("sum", "--axis", "0", "m.npy"), "5.5\n0\n2\n4.75\n")
+        self.assertIn("these are several quantiles", self.refuse("quantile", "-q", "0,1", "--axis", "0", "-o", "n.npy", "x.npy"))
+        self.assertIn("there is no axis 2", self.refuse("median", "--axis", "2", "x.npy"))
+        self.assertIn("--keepdims goes with --axis", self.refuse("median", "--keepdims", "x.npy"))
+        self.assertIn("--nodata leaves elements out of their array", self.refuse("median", "--axis", "0", "--nodata", "1", "x.npy"))
+        self.assertIn("gives 2 numbers at each position", self.refuse("median", "--axis", "0", "--map", "(x, x)", "x.npy"))
+
+    def test_segments(self):
+        self.array("x.npy", [5.0, 1.0, 3.0, 8.0, 2.0, 4.0])
+        self.write("o.txt", b"0 3 3 5\n")
+        self.assertEqual(self.succeed("median", "--offsets", "o.txt", "x.npy"), "3\nnan\n5\n")
+        self.assertEqual(self.succeed("quantile", "-q", "0,1", "--lengths", "-", "x.npy", "--csv", input=b"1 5"), "index,0,1\n0,5,5\n1,1,8\n")
+        self.assertEqual(self.json("median", "--offsets", "o.txt", "x.npy")["segments"], 3)
+        self.assertEqual(self.succeed("median", "--offsets", "o.txt", "--map", "-x", "x.npy"), "-3\nnan\n-5\n")
+        self.assertIn("there are 6 elements", self.refuse("median", "--lengths", "-", "x.npy", input=b"7"))
+        self.assertIn("both the numbers and their segments", self.refuse("median", "--lengths", "-", "-", input=b"7"))
+        self.assertIn("cannot be used together with --offsets", self.refuse("median", "--offsets", "o.txt", "--axis", "0", "x.npy"))
+
+    def test_by_key(self):
+        self.write("t.csv", b"city,price,n\nRome,1.5,1\nBern,2,9007199254740993\nRome,2.5,3\nBern,7,9007199254740993\nOslo,,9\nRome,9,1\n")
+        self.assertEqual(self.noted("median", "--by", "city", "--column", "price", "t.csv"),
+                         ("city\tprice\nRome\t2.5\nBern\t4.5\nOslo\t\n", "1 number missing\n"))
+        self.assertEqual(self.noted("quantile", "-q", "0,0.9", "--by", "city", "--column", "price", "--sorted", "--csv", "t.csv", "t.csv"),
+                         ("city,0,0.9\nBern,2,7\nOslo,,\nRome,1.5,9\n", "2 numbers missing\n"))
+        # An integer beyond 2^53 stays what it is.
+        found = self.json("quantile", "-q", "0.5", "--method", "lower", "--by", "city", "--column", "n", "t.csv")
+        self.assertEqual([(group["key"], group["count"], group["quantiles"][0]["value"]) for group in found["groups"]],
+                         [(["Rome"], 3, 1), (["Bern"], 2, 9007199254740993), (["Oslo"], 1, 9)])
+        randomly = random.Random(3)
+        rows = [(randomly.randint(0, 20), randomly.randint(-999, 999) / 10) for _ in range(3000)]
+        self.write("r.csv", b"k,v\n" + b"".join(b"%d,%.1f\n" % row for row in rows))
+        for q in ("0.5", "0.1"):
+            lines = self.succeed("quantile", "-q", q, "--by", "k", "--column", "v", "--sorted", "r.csv").splitlines()[1:]
+            wanted = [f"{key}\t" + f"{float(between([v for k, v in rows if k == key], q)):.17g}" for key in sorted({k for k, _ in rows})]
+            self.assertEqual([line.split("\t")[0] + "\t" + f"{float(line.split()[1]):.17g}" for line in lines], wanted)
+        self.write("empty.csv", b"city,price\n")
+        self.assertEqual(self.succeed("median", "--by", "city", "--column", "price", "--allow-empty", "empty.csv"), "city\tprice\n")
+        self.assertIn("--by needs the column of the numbers", self.refuse("median", "--by", "city", "t.csv"))
+        self.assertIn("--by for tables", self.refuse("median", "--by", "city", "--column", "price", "--axis", "0", "t.csv"))
+        self.assertIn("--map gives numbers without keys", self.refuse("median", "--by", "city", "--column", "price", "--map", "x", "t.csv"))
+        self.assertIn("--sorted goes with --by", self.refuse("median", "--sorted", "--column", "price", "t.csv"))
+
     def test_text(self):
         self.assertEqual(self.succeed("median", "-", input=b"9007199254740993 1 9007199254740993\n"), "9007199254740993\n")
         self.assertEqual(self.succeed("median", "-", input=b"18446744073709551615 -1 18446744073709551613 5e30\n"), "18446744073709551614\n")

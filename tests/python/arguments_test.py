@@ -177,7 +177,7 @@ class Types(unittest.TestCase):
                     self.assertEqual((found.dtype, found.tolist()), (np.float64, np.quantile(x, q, axis=axis, keepdims=True).tolist()))
             self.assertEqual(samesum.median(x, axis=0).dtype, np.float64)
             self.assertEqual(samesum.quantile(x, [0.5, 1]).dtype, np.float64)
-            self.assertEqual(samesum.quantile(np.array(x, np.uint8), 0.5, axis=0, method="lower").dtype, np.uint64)
+            self.assertEqual(samesum.quantile(np.array(x, np.uint8), 0.5, axis=0, method="lower").dtype, np.uint8)
         empty = np.zeros((0, 2))
         for found in (samesum.var(empty, axis=1, ddof=1), samesum.std(empty, axis=1, ddof=1), samesum.median(empty, axis=1)):
             self.assertEqual((found.dtype, found.shape), (np.float64, (0,)))

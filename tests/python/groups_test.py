@@ -57,6 +57,9 @@ class Groups(unittest.TestCase):
                     self.assertEqual(groups.sum(x).tolist(), [samesum.sum(part) for part in parts])
                     self.assertEqual(groups.sum(x).tolist(), [rounded(exact(part.tolist()), dtype) for part in parts])
                     self.assertEqual(groups.mean(x).tolist(), [samesum.mean(part) for part in parts])
+                    self.assertEqual(groups.median(x).tolist(), [float(samesum.median(part)) for part in parts])
+                    self.assertEqual(groups.quantile(x, [0.1, 0.9], "nearest").tolist(),
+                                     [[samesum.quantile(part, q, method="nearest") for part in parts] for q in (0.1, 0.9)])
                     self.assertEqual(groups.var(x).tolist(), [samesum.var(part) for part in parts])
                     self.assertEqual(groups.min(x).tolist(), [samesum.min(part) for part in parts])
                     self.assertEqual(groups.max(x).tolist(), [samesum.max(part) for part in parts])

@@ -241,6 +241,23 @@ class Reductions(unittest.TestCase):
         self.assertEqual(samesum.median(x), np.sort(x)[250])
         np.testing.assert_array_equal(samesum.quantile(x, [0.0, 0.5, 1.0]), np.sort(x)[[0, 250, 500]])
         self.assertEqual(samesum.quantile([[1.0, 2.0], [5.0, 8.0]], 0.5, axis=1).tolist(), [1.5, 6.5])
+        # Between two neighbours numpy rounds several times.
+        rng = np.random.default_rng(7)
+        for shape, axis in (((40, 9), 1), ((9, 40), 0), ((5, 6, 7), (0, 2)), ((3, 700), 1), ((12,), None)):
+            for dtype in (np.float64, np.float32, np.float16, np.int64, np.uint8):
+                x = (rng.normal(size=shape) * 50).astype(dtype) if dtype is not np.uint8 else rng.integers(0, 256, shape, dtype)
+                for q in (0.5, [0.0, 0.3, 1.0]):
+                    found = samesum.quantile(x, q, axis=axis, keepdims=True)
+                    np.testing.assert_allclose(found, np.quantile(x.astype(np.float64), q, axis=axis, keepdims=True), rtol=1e-14, atol=1e-13)
+                    found = samesum.quantile(x, q, axis=axis, keepdims=True, method="nearest")
+                    self.assertEqual(found.dtype, dtype)
+                if axis is not None and dtype is not np.uint8:
+                    taken = rng.random(shape) < 0.8
+                    some = samesum.median(x, axis=axis, where=taken)
+                    self.assertEqual(some.tolist(), np.ma.median(np.ma.array(x.astype(np.float64), mask=~taken), axis=axis).tolist())
+        out = np.zeros(2)
+        self.assertIs(samesum.median([[1, 2], [5, 8]], axis=0, out=out), out)
+        self.assertEqual(out.tolist(), [3, 5])
 
     def test_formulas(self):
         self.assertEqual(samesum.reduce(np.array([12, 18, 30]), "gcd(a, b)", 0), 6)

@@ -52,9 +52,9 @@ class Case(unittest.TestCase):
         with open(self.path(name), "rb") as file:
             return file.read()
 
-    def array(self, name, values, kind="d"):
+    def array(self, name, values, kind="d", shape=None):
         descr = {"d": "'<f8'", "f": "'<f4'"}[kind]
-        return self.write(name, npy(header(descr, "(%d,)" % len(values)), struct.pack("<%d%s" % (len(values), kind), *values)))
+        return self.write(name, npy(header(descr, str(shape or (len(values),))), struct.pack("<%d%s" % (len(values), kind), *values)))
 
     def run_program(self, *arguments, environment=None, timeout=120, **options):
         options.setdefault("stdout", subprocess.PIPE)

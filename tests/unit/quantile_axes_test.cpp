@@ -4,6 +4,7 @@
 #include "quantile/network.hpp"
 #include "support/simd_levels.hpp"
 
+#include <samesum/by.hpp>
 #include <samesum/device.hpp>
 #include <samesum/error.hpp>
 #include <samesum/quantile.hpp>
@@ -22,7 +23,7 @@
 #include <string>
 #include <vector>
 
-namespace samesum {
+namespace samesum::quantile_axes {
 namespace {
 
 constexpr QuantileMethod kMethods[] = {QuantileMethod::linear, QuantileMethod::lower, QuantileMethod::higher, QuantileMethod::nearest,
@@ -81,9 +82,7 @@ std::string text_of(const Value& value) {
 }
 
 // A quantile of elements alone, as the type that results along axes have.
-std::string expected(const Value& alone, DType type) {
-  return text_of(is_integer(type) ? alone : Value{alone.as_double(), type});
-}
+std::string expected(const Value& alone, DType type) { return text_of(is_integer(type) ? alone : Value{alone.as_double(), type}); }
 
 struct Asked {
   std::vector<double> q = {0.5};
@@ -134,10 +133,10 @@ std::vector<Array> lines(const Array& matrix, std::size_t axis) {
 TEST(QuantileAxes, RowsAndColumnsOfEveryTypeAndLength) {
   std::uint64_t seed = 0;
   for (const DType type : kDTypes) {
-    for (const std::uint64_t each : {1, 2, 3, 7, 16, 33, 127, 128, 129, 500, 600}) {
+    for (const std::uint64_t each : {1, 2, 3, 7, 16, 33, 128, 129, 512, 513, 1025, 2100}) {
       for (const bool bits : {false, true}) {
         for (const bool nans : {false, true}) {
-          const std::uint64_t count = each > 100 ? 11 : 70;
+          const std::uint64_t count = each > 1000 ? 3 : each > 100 ? 9 : 70;
           const auto elements = some_elements(type, count * each, bits, nans, ++seed);
           Asked asked;
           asked.rule.method = kMethods[seed % std::size(kMethods)];
@@ -189,7 +188,8 @@ TEST(QuantileAxes, SeveralAxesAndStrides) {
   const Values kept = median(whole, Axes{1, 2}.kept());
   EXPECT_EQ(kept.shape(), (std::vector<std::uint64_t>{6, 1, 1, 4}));
   EXPECT_EQ(quantiles(whole, std::vector{0.5, 0.9}, Axes{0}).shape(), (std::vector<std::uint64_t>{2, 5, 7, 4}));
-  EXPECT_EQ(median(whole, Axes{}).shape(), whole.shape().size() == 4 ? (std::vector<std::uint64_t>{6, 5, 7, 4}) : std::vector<std::uint64_t>{});
+  EXPECT_EQ(median(whole, Axes{}).shape(),
+            whole.shape().size() == 4 ? (std::vector<std::uint64_t>{6, 5, 7, 4}) : std::vector<std::uint64_t>{});
 }
 
 // Lists that samples narrow: few values, sorted ones, most equal, all but some equal; by several threads; and some of millions.
@@ -201,7 +201,12 @@ TEST(QuantileAxes, LongLists) {
       std::mt19937_64 random(each + static_cast<std::uint64_t>(kind));
       for (std::size_t i = 0; i < values.size(); ++i) {
         const auto number = static_cast<double>(random() >> 11);
-        values[i] = kind == 0 ? number : kind == 1 ? static_cast<double>(i) : kind == 2 ? static_cast<double>(random() % 3) : kind == 3 ? 1 : i % 64 == 0 ? 2 : number;
+        values[i] = kind == 0     ? number
+                    : kind == 1   ? static_cast<double>(i)
+                    : kind == 2   ? static_cast<double>(random() % 3)
+                    : kind == 3   ? 1
+                    : i % 64 == 0 ? 2
+                                  : number;
       }
       const Array rows(values.data(), Shape({count, each}), DType::float64), columns(values.data(), Shape({each, count}), DType::float64);
       const Asked asked = {{0, 0.001, 0.5, 0.75, 1}, {}, NanPolicy::propagate, each < 5000 ? 3u : 1u};
@@ -209,6 +214,95 @@ TEST(QuantileAxes, LongLists) {
       check(columns, Axes{0}, lines(columns, 0), asked);
     }
   }
+}
+
+// Elements of each group gathered, and their quantiles alone; NaN where there are none.
+void check_groups(const Array& data, const By& by, const std::vector<std::uint64_t>& group_of, const Asked& asked) {
+  const std::size_t element = size_of(data.type());
+  std::vector<std::vector<std::byte>> elements(by.groups());
+  const auto* const from = static_cast<const std::byte*>(data.data());
+  for (std::size_t i = 0; i < group_of.size(); ++i) {
+    if (group_of[i] >= by.groups()) continue;
+    auto& to = elements[group_of[i]];
+    to.insert(to.end(), from + i * element, from + (i + 1) * element);
+  }
+  Options options;
+  options.nan = asked.nan;
+  options.tuning.threads = asked.threads;
+  const Values found = quantiles(data, asked.q, by, asked.rule, options);
+  ASSERT_EQ(found.shape(), (std::vector<std::uint64_t>{asked.q.size(), by.groups()}));
+  for (std::size_t group = 0; group < by.groups(); ++group) {
+    for (std::size_t i = 0; i < asked.q.size(); ++i) {
+      Value alone{std::bit_cast<double>(std::uint64_t{0x7ff8000000000000}), DType::float64};
+      try {
+        alone = quantile(Array(elements[group].data(), elements[group].size() / element, data.type()), asked.q[i], asked.rule, options);
+      } catch (const Error&) {
+      }
+      ASSERT_EQ(text_of(value_at(found, i * by.groups() + group)), expected(alone, found.type()))
+          << name_of(data.type()) << " group " << group << " of " << elements[group].size() / element;
+    }
+  }
+}
+
+TEST(QuantileAxes, Groups) {
+  std::mt19937_64 random(21);
+  for (const DType type : {DType::float64, DType::float32, DType::bfloat16, DType::int64, DType::uint8}) {
+    for (const std::uint64_t groups : {1, 7, 100, 3000}) {
+      constexpr std::uint64_t kCount = 20'000;
+      const auto elements = some_elements(type, kCount, groups % 2 == 0, groups != 7, groups);
+      const Array data(elements.data(), kCount, type);
+      std::vector<std::uint64_t> indices(kCount), starts(groups + 1);
+      for (std::uint64_t& index : indices) index = std::min(random() % groups, random() % groups);  // few large groups
+      const Asked asked = {{0.5, 0.1, 1}, {}, groups == 100 ? NanPolicy::propagate : NanPolicy::skip, groups == 1 ? 1u : 3u};
+      check_groups(data, by(std::span<const std::uint64_t>(indices), groups), indices, asked);
+      for (std::uint64_t& start : starts) start = random() % kCount;
+      std::ranges::sort(starts);
+      std::vector<std::uint64_t> segment_of(kCount, groups);
+      for (std::uint64_t k = 0; k < groups; ++k) {
+        for (std::uint64_t i = starts[k]; i < starts[k + 1]; ++i) segment_of[i] = k;
+      }
+      Asked nearest = asked;
+      nearest.rule.to_float = true;
+      nearest.rule.method = QuantileMethod::nearest;
+      check_groups(data, by_offsets(std::span<const std::uint64_t>(starts)), segment_of, nearest);
+      if (testing::Test::HasFatalFailure()) return;
+    }
+  }
+}
+
+TEST(QuantileAxes, GroupsByKey) {
+  const std::vector<float> values = {5, 1, 4, 2, 3, std::nanf(""), 9};
+  const std::vector<std::int32_t> keys = {7, -3, 7, -3, 7, 7, 50};
+  const By groups = by(std::span<const std::int32_t>(keys));
+  const Values found = median(std::span<const float>(values), groups, {.nan = NanPolicy::skip});
+  EXPECT_EQ(found.type(), DType::float64);
+  EXPECT_EQ((std::vector<double>(found.as<double>().begin(), found.as<double>().end())), (std::vector<double>{1.5, 4, 9}));
+  const Values least = quantile(std::span<const std::int32_t>(keys), 0.5, groups, {QuantileMethod::lower});
+  EXPECT_EQ(least.as<std::int32_t>()[1], 7);
+  // An integer is no result of a group without elements.
+  const std::vector<std::uint8_t> of_two = {0, 0, 0, 0, 0, 0, 0};
+  const By with_empty = by(std::span<const std::uint8_t>(of_two), 2);
+  EXPECT_TRUE(std::isnan(median(std::span<const std::int32_t>(keys), with_empty).as<double>()[1]));
+  try {
+    quantile(std::span<const std::int32_t>(keys), 0.5, with_empty, {QuantileMethod::lower});
+    ADD_FAILURE();
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "there is no quantile of group 1, which is an integer: it has no elements");
+  }
+  EXPECT_THROW(median(std::span<const std::int32_t>(keys).first(3), groups), Error);
+  EXPECT_THROW(median(std::span<const std::int32_t>(keys), by(std::span<const std::int32_t>(keys), 8)), Error);
+  EXPECT_THROW(median(std::span<const std::int32_t>(keys), by_offsets(std::vector<int>{0, 8})), Error);
+}
+
+TEST(QuantileAxes, AGroupOfMillions) {
+  constexpr std::uint64_t kCount = (std::uint64_t{1} << 20) + 1000;
+  std::vector<double> values(kCount);
+  std::mt19937_64 random(4);
+  for (double& value : values) value = static_cast<double>(random() % 1'000'000);
+  std::vector<std::uint64_t> indices(kCount, 1);
+  for (std::uint64_t i = 0; i < 999; ++i) indices[i * 1000] = i % 5 == 0 ? 0 : 2;
+  check_groups(std::span<const double>(values), by(std::span<const std::uint64_t>(indices), 4), indices,
+               {{0.5, 0.99}, {}, NanPolicy::propagate, 0});
 }
 
 TEST(QuantileAxes, WhatHasNoAnswerIsNamed) {
@@ -225,7 +319,10 @@ TEST(QuantileAxes, WhatHasNoAnswerIsNamed) {
   };
   EXPECT_EQ(message([&] { median(matrix, Axes{0}, {.nan = NanPolicy::skip}); }),
             "quantile at (1): there are no elements: all are NaN, and left out");
-  EXPECT_EQ(message([&] { median(Array(values.data(), Shape({2, 0}), DType::float64), Axes{1}); }), "quantile at (0): there are no elements");
+  EXPECT_EQ(message([&] {
+              median(Array(values.data(), Shape({2, 0}), DType::float64), Axes{1});
+            }),
+            "quantile at (0): there are no elements");
   EXPECT_EQ(median(Array(values.data(), Shape({0, 2}), DType::float64), Axes{1}).size(), 0U);
   EXPECT_EQ(message([&] { median(matrix, Axes{2}); }), "there is no axis 2: the array has 2 axes, numbered from 0 (or from -2 to -1)");
   EXPECT_NE(message([&] { median(matrix, Axes{0}.with_ddof(1)); }).find("a quantile"), std::string::npos);
@@ -264,7 +361,8 @@ TEST(QuantileAxes, BetweenByFewOperations) {
   std::uint64_t decided = 0, all = 0;
   for (int turn = 0; turn < 400'000; ++turn) {
     const double q[] = {0.5, 0.25, 0.9, 0.1, 1.0 / 3, 0.123456789, 0.75, 1e-3, 0.3};
-    const selection::Position at = selection::position(selection::fraction_of(q[random() % std::size(q)]), 2 + random() % 40, QuantileMethod::linear);
+    const selection::Position at =
+        selection::position(selection::fraction_of(q[random() % std::size(q)]), 2 + random() % 40, QuantileMethod::linear);
     if (at.rest == 0) continue;
     double low, high;
     const auto number = [&] { return std::bit_cast<double>((random() >> 12) | (1000 + random() % 40) << 52 | (random() % 2) << 63); };
@@ -297,4 +395,4 @@ TEST(QuantileAxes, BetweenByFewOperations) {
 }
 
 }  // namespace
-}  // namespace samesum
+}  // namespace samesum::quantile_axes

@@ -44,6 +44,11 @@ SAMESUM_C_API samesum_status samesum_groups_keys(const samesum_groups* groups, c
 typedef struct samesum_group_sums samesum_group_sums;
 SAMESUM_C_API samesum_status samesum_groups_sums(const samesum_groups* groups, const samesum_array* array, uint32_t keep,
                                                  const samesum_options* options, samesum_group_sums** sums);
+/* The quantiles of each group, to an array of `p_count` by the number of groups: float64 where the method is linear (or NULL) or midpoint,
+ * otherwise of the elements' type. NaN of a group without elements. */
+SAMESUM_C_API samesum_status samesum_groups_quantiles(const samesum_groups* groups, const samesum_array* array, const double* p,
+                                                      size_t p_count, const char* method, const samesum_options* options,
+                                                      const samesum_array* to);
 SAMESUM_C_API void samesum_groups_free(samesum_groups* groups);
 SAMESUM_C_API samesum_status samesum_group_sums_new(uint64_t groups, uint32_t keep, const samesum_options* options,
                                                     samesum_group_sums** sums);
@@ -116,8 +121,9 @@ typedef struct samesum_pairs_problem {
   uint32_t k;                 /* of "smallest" and "argsmallest": 1 to 128; 0: one */
   uint64_t complex_numbers;   /* 1: the vectors of A and B, of two components, are complex numbers, and so are a and b in formulas */
 } samesum_pairs_problem;
-/* `to`: one result for each x, or `k`, or as many as a formula or an operator gives: of complex numbers both parts. They are of the type of A and B, of 16-bit floats
- * float32, of integers int64 (uint64 of uint64) or what a formula gives, or int64 if they are indices; of an operator what that gives.
+/* `to`: one result for each x, or `k`, or as many as a formula or an operator gives: of complex numbers both parts. They are of the type of
+ * A and B, of 16-bit floats float32, of integers int64 (uint64 of uint64) or what a formula gives, or int64 if they are indices; of an
+ * operator what that gives.
  */
 SAMESUM_C_API samesum_status samesum_pairs(const samesum_array* a, const samesum_array* b, const samesum_pairs_problem* problem,
                                            const samesum_options* options, const samesum_array* to);

@@ -71,6 +71,16 @@ typedef enum samesum_reduction SAMESUM_C_ENUM {
  * count_nonzero. It is in host memory or on the device of `array`. */
 SAMESUM_C_API samesum_status samesum_reduce_axes(const samesum_array* array, samesum_reduction reduction, const int64_t* axes, size_t count,
                                                  int keep, const samesum_options* options, const samesum_array* to);
+/* Variances and standard deviations that divide by the number of elements less `ddof`, float64; otherwise likewise. */
+SAMESUM_C_API samesum_status samesum_variance_axes(const samesum_array* array, uint64_t ddof, const int64_t* axes, size_t count, int keep,
+                                                   const samesum_options* options, const samesum_array* to);
+SAMESUM_C_API samesum_status samesum_standard_deviation_axes(const samesum_array* array, uint64_t ddof, const int64_t* axes, size_t count,
+                                                             int keep, const samesum_options* options, const samesum_array* to);
+/* Quantiles along axes: `to` has an axis of `p_count` in front of the remaining ones. Its type is float64 where the method is linear or
+ * midpoint, otherwise that of the elements. */
+SAMESUM_C_API samesum_status samesum_quantiles_axes(const samesum_array* array, const double* p, size_t p_count, const char* method,
+                                                    const int64_t* axes, size_t count, int keep, const samesum_options* options,
+                                                    const samesum_array* to);
 
 /* --- formulas (docs/formulas.md) --------------------------------------------------------------------------------------------------- */
 

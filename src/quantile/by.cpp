@@ -1,0 +1,87 @@
+// Quantiles of groups: by key, and by segment.
+#include "core/float_environment.hpp"
+#include "core/visit.hpp"
+#include "groups/segments.hpp"
+#include "quantile/lists.hpp"
+#include "quantile/select.hpp"
+
+#include <samesum/by.hpp>
+#include <samesum/error.hpp>
+#include <samesum/quantile.hpp>
+
+#include <fmt/format.h>
+
+#include <vector>
+
+namespace samesum {
+namespace {
+
+using namespace selection;
+
+// Groups that are longer than what is gathered have no elements here.
+class GroupLists {
+ public:
+  explicit GroupLists(const groups::Segments& segments) : segments_(segments) {}
+  std::uint64_t count() const { return segments_.offsets.size() - 1; }
+  std::uint64_t all_of(std::uint64_t list) const { return segments_.offsets[list + 1] - segments_.offsets[list]; }
+  std::uint64_t size(std::uint64_t list) const { return all_of(list) <= kMaxGathered ? all_of(list) : 0; }
+  std::uint64_t elements() const { return segments_.offsets.back() - segments_.offsets.front(); }
+  void none(std::uint64_t list, std::uint64_t nans, DType type) const {
+    if (!is_integer(type) || all_of(list) > kMaxGathered) return;
+    throw Error(ErrorKind::no_answer, fmt::format("there is no quantile of group {}, which is an integer: it has no elements{}", list,
+                                                  nans != 0 ? " but NaNs" : ""));
+  }
+
+  template <class Element, class Key>
+  void gather(std::uint64_t first, std::size_t count, Spacing spacing, Key* keys, std::uint64_t* nans) const {
+    const auto* const elements = static_cast<const std::byte*>(segments_.elements.data());
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::byte* const from = elements + segments_.offsets[first + i] * sizeof(Element);
+      const std::uint64_t size_of_list = size(first + i);
+      nans[i] = 0;
+      for (std::uint64_t j = 0; j < size_of_list; ++j) {
+        nans[i] += put_key<Element>(from + j * sizeof(Element), keys[i * spacing.list + j * spacing.next]);
+      }
+    }
+  }
+
+ private:
+  const groups::Segments& segments_;
+};
+
+}  // namespace
+
+Values quantiles(const Array& data, std::span<const double> q, const By& by, const QuantileRule& rule, const Options& options) {
+  const core::DefaultFloatEnvironment environment;
+  const std::vector<Fraction> fractions = fractions_of(q);
+  const DType type = result_type(data.type(), rule);
+  const std::uint64_t count = by.groups();
+  const groups::Segments segments = by.in_segments(data, options.tuning.threads);
+  Values results(type, {q.size(), count});
+  if (results.size() == 0) return results;
+  auto* const to = static_cast<std::byte*>(results.data());
+  const GroupLists lists(segments);
+  const Wish wish{fractions, rule, options.nan, options.tuning.threads, data.type(), to};
+  core::visit(data.type(), [&](auto element) { OfLists<decltype(element), GroupLists>(lists, wish).find(); });
+  Options of_one = options;
+  of_one.report = nullptr;
+  of_one.device.reset();
+  for (std::uint64_t group = 0; group < count; ++group) {
+    if (lists.size(group) == lists.all_of(group)) continue;
+    const std::uint64_t begin = segments.offsets[group];
+    const auto* const from = static_cast<const std::byte*>(segments.elements.data()) + begin * size_of(data.type());
+    store_alone(Array(from, lists.all_of(group), data.type()), q, rule, of_one, count, to + group * size_of(type));
+  }
+  return results;
+}
+
+Values quantile(const Array& data, double q, const By& by, const QuantileRule& rule, const Options& options) {
+  const Values found = quantiles(data, std::span<const double>(&q, 1), by, rule, options);
+  Values one(found.type(), {by.groups()});
+  std::memcpy(one.data(), found.data(), found.array().bytes());
+  return one;
+}
+
+Values median(const Array& data, const By& by, const Options& options) { return quantile(data, 0.5, by, {}, options); }
+
+}  // namespace samesum
