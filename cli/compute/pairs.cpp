@@ -163,7 +163,8 @@ int run(Output& out, PairsOptions options) {
   }
   InputOptions of_complex;
   of_complex.complex = true;
-  const Elements a = Elements::aligned(options.a, of_complex), b = Elements::aligned(options.b, of_complex);
+  const Elements a = Elements::aligned(options.a, of_complex, TextLines::rows),
+                 b = Elements::aligned(options.b, of_complex, TextLines::rows);
   options.pairs.components = components_of(a);
   options.pairs.complex = a.complex();
   if (b.complex() != a.complex()) {
@@ -178,7 +179,7 @@ int run(Output& out, PairsOptions options) {
   if (!options.weights.empty()) options.pairs.weights = weights.emplace(Elements::aligned(options.weights)).view();
   std::vector<Elements> of_y;
   for (const auto& [name, file] : named_files) {
-    const Elements& elements = of_y.emplace_back(Elements::aligned(file, of_complex));
+    const Elements& elements = of_y.emplace_back(Elements::aligned(file, of_complex, TextLines::rows));
     const Array view = elements.view();
     const std::vector<std::uint64_t> shape = elements.shape();
     const Array shaped(view.data(), Shape(shape), view.type());
@@ -277,7 +278,8 @@ int run(Output& out, PairsOptions options) {
 void add_pairs(CLI::App& program, Action& action) {
   const auto options = std::make_shared<PairsOptions>();
   CLI::App* command = program.add_subcommand("pairs", "For each vector of A a sum, or the nearest, over all of B");
-  command->add_option("A", options->a, ".npy: floats or integers (X,) or (X, D), or complex (X,)")->required();
+  command->add_option("A", options->a, ".npy: floats or integers (X,) or (X, D), or complex (X,)")
+      ->required();
   command->add_option("B", options->b, "of the same type, (Y,) or (Y, D)")->required();
   CLI::Option* const f = command->add_option("--f", options->f, "product (default), difference, absdiff, sqdist, gaussian, invdist");
   f->type_name("NAME");
@@ -322,6 +324,7 @@ void add_pairs(CLI::App& program, Action& action) {
   command->footer(R"(Examples:
   samesum pairs A.npy B.npy -o C.npy                      # sums of products
   samesum pairs A.npy B.npy --f sqdist --reduce argmin    # nearest neighbours
+  samesum pairs a.csv b.csv --f sqdist --reduce argmin    # each line a vector
   samesum pairs A.npy B.npy --f sqdist --reduce argsmallest --k 8
   samesum pairs grid.npy data.npy --f gaussian --h 0.02   # a density
   samesum pairs A.npy B.npy --accuracy exact              # same bits everywhere
@@ -332,6 +335,7 @@ void add_pairs(CLI::App& program, Action& action) {
   samesum pairs z.npy u.npy --formula 'a*conj(b)'           # complex numbers
   samesum pairs A.npy B.npy --part 1/2 --partial 1.part   # see merge --help
 
+Of a text each line is a vector.
 C[x] = the reduction, over all y, of w[y] f(A[x], B[y]). The file C.npy is there
 whole or not at all, and written block by block: a result may be larger than the
 memory. What is printed is kept until the end. Indices count from 0.)");

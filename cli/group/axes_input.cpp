@@ -10,8 +10,9 @@
 namespace samesum::cli {
 
 AxesInput::AxesInput(const Input& input, const std::string& option, bool for_operator) {
+  const TextLines lines = option == "--axis" || option == "--tile" ? TextLines::rows : TextLines::sequence;
   const auto add = [&](const std::string& name, const std::string& file, const InputOptions& how, TextAs text) {
-    const Elements& elements = files_.emplace_back(file, how, text);
+    const Elements& elements = files_.emplace_back(file, how, text, lines);
     bytes_ += elements.view().bytes();
     inputs_.push_back(input_of(name, elements, elements.view()));
   };

@@ -1,8 +1,11 @@
 #include "input/elements.hpp"
 
+#include "input/text_matrix.hpp"
+
 #include <samesum/error.hpp>
 
 #include <optional>
+#include <string_view>
 #include <utility>
 
 namespace samesum::cli {
@@ -28,50 +31,63 @@ class ViewSource final : public Source {
 
 namespace {
 
-std::unique_ptr<Source> open_all(const std::string& name, InputOptions options) {
+std::unique_ptr<Source> open_all(const std::string& name, InputOptions options, TextLines& lines) {
   options.text.in_order = true;
   options.mapped = true;
-  return open_source(name, options);
+  if (options.raw || !options.text.columns.empty()) lines = TextLines::sequence;
+  if (lines == TextLines::sequence) return open_source(name, options);
+  options.text.table = true;
+  return open_table(name, options);
 }
 
 }  // namespace
 
-Elements::Elements(std::string name, InputOptions options, TextAs text)
-    : name_(std::move(name)), source_(open_all(name_, std::move(options))) {
-  take(text);
+Elements::Elements(std::string name, InputOptions options, TextAs text, TextLines lines) : name_(std::move(name)) {
+  source_ = open_all(name_, std::move(options), lines);
+  take(text, lines);
 }
 
 Elements::Elements(std::string name, std::unique_ptr<Source> source) : name_(std::move(name)), source_(std::move(source)) {
-  take(TextAs::float64);
+  take(TextAs::float64, TextLines::sequence);
 }
 
-void Elements::take(TextAs text) {
+void Elements::take(TextAs text, TextLines lines) {
   if (source_->resident_bytes() != 0) {
     view_ = source_->next().value();  // one chunk; the check for changes comes at the end
   } else {
-    keep(text);
+    keep(text, lines);
   }
 }
 
-void Elements::keep(TextAs text) {
-  spool_ = std::make_unique<Spool>(*source_);
+void Elements::keep(TextAs text, TextLines lines) {
   try {
+    if (lines == TextLines::rows && source_->format() == "text") {
+      matrix_ = std::make_unique<Values>(text_matrix(*source_, text == TextAs::numbers));
+      view_ = matrix_->array().reshaped({matrix_->size()});
+      return;
+    }
+    spool_ = std::make_unique<Spool>(*source_);
     view_ = spool_->all(text == TextAs::numbers);
   } catch (const Error& error) {
-    throw Error(error.kind(), shown_name(name_) + ": " + error.what());
+    const std::string name = shown_name(name_) + ":";
+    if (std::string_view(error.what()).starts_with(name)) throw;
+    throw Error(error.kind(), name + " " + error.what());
   }
 }
 
-Elements Elements::aligned(std::string name, const InputOptions& options) {
-  Elements elements(std::move(name), options);
+Elements Elements::aligned(std::string name, const InputOptions& options, TextLines lines) {
+  Elements elements(std::move(name), options, TextAs::float64, lines);
   if (reinterpret_cast<std::uintptr_t>(elements.view_.data()) % size_of(elements.type()) != 0) {
-    elements.source_ = open_all(elements.name_, options);
-    elements.keep(TextAs::float64);
+    elements.source_ = open_all(elements.name_, options, lines);
+    elements.keep(TextAs::float64, lines);
   }
   return elements;
 }
 
-std::vector<std::uint64_t> Elements::shape() const { return source_->type() ? source_->shape() : std::vector<std::uint64_t>{view_.size()}; }
+std::vector<std::uint64_t> Elements::shape() const {
+  if (matrix_) return matrix_->shape();
+  return source_->type() ? source_->shape() : std::vector<std::uint64_t>{view_.size()};
+}
 
 void Elements::check_unchanged() const { source_->next(); }
 

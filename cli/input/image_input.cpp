@@ -69,7 +69,8 @@ Image ImageSelection::of(const Image& image) const {
   std::optional<Elements> mask_matrix;
   std::optional<Image> mask_image;
   if (!mask.empty() && is_image(mask)) mask_image = load_image(mask);
-  if (!mask.empty() && !mask_image) mask_image = matrix_as_image(mask_matrix.emplace(mask));
+  if (!mask.empty() && !mask_image)
+    mask_image = matrix_as_image(mask_matrix.emplace(mask, InputOptions(), TextAs::float64, TextLines::rows));
   if (mask_image && (mask_image->width != image.width || mask_image->height != image.height)) {
     throw Error(ErrorKind::usage, fmt::format("{}: a mask of {} x {} pixels for an image of {} x {}: they are equally large", mask,
                                               mask_image->width, mask_image->height, image.width, image.height));

@@ -114,7 +114,7 @@ void* Spool::data() {
 }
 
 // In place: elements of all three types have 8 bytes.
-void Spool::convert(bool integers) {
+void Spool::convert(bool integers, const std::function<std::string(std::uint64_t)>& place) {
   const auto has = [&](DType type) { return std::ranges::any_of(runs_, [&](const Run& run) { return run.type == type; }); };
   const DType to = !integers || has(DType::float64) ? DType::float64 : has(DType::uint64) ? DType::uint64 : DType::int64;
   auto* at = static_cast<std::byte*>(data());
@@ -128,11 +128,10 @@ void Spool::convert(bool integers) {
       const std::uint64_t magnitude = negative ? 0 - bits : bits;
       const int bits_used = 64 - std::countl_zero(magnitude) - std::countr_zero(magnitude);
       if (to == DType::float64 ? bits_used > 53 : negative) {
-        throw Error(
-            ErrorKind::usage,
-            fmt::format("number {}, from 0 on, is {}{}, which has no exact {}, the type of all numbers of this text here: save them "
-                        "with a type, as a .npy file has",
-                        index, negative ? "-" : "", magnitude, name_of(to)));
+        throw Error(ErrorKind::usage,
+                    fmt::format("{}, from 0 on, is {}{}, which has no exact {}, the type of all numbers of this text here: save them "
+                                "with a type, as a .npy file has",
+                                place ? place(index) : fmt::format("number {}", index), negative ? "-" : "", magnitude, name_of(to)));
       }
       if (to == DType::float64) {
         const double value = negative ? -static_cast<double>(magnitude) : static_cast<double>(magnitude);
@@ -143,8 +142,9 @@ void Spool::convert(bool integers) {
   runs_ = {{to, bytes_}};
 }
 
-Array Spool::all(bool integers) {
-  if (!type_ && !runs_.empty() && std::ranges::all_of(runs_, [](const Run& run) { return size_of(run.type) == 8; })) convert(integers);
+Array Spool::all(bool integers, const std::function<std::string(std::uint64_t)>& place) {
+  if (!type_ && !runs_.empty() && std::ranges::all_of(runs_, [](const Run& run) { return size_of(run.type) == 8; }))
+    convert(integers, place);
   if (runs_.size() > 1) throw Error(ErrorKind::usage, "an array has elements of one type, and here are several: convert them to one");
   const DType type = runs_.empty() ? type_.value_or(DType::float64) : runs_.front().type;
   return {data(), bytes_ / size_of(type), type};

@@ -4,6 +4,7 @@
 #include <samesum/source.hpp>
 
 #include <cstdio>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -29,8 +30,8 @@ class Spool final : public Source {
 
   /// All elements as one array, valid as long as this object: in memory, or the file mapped. Numbers of a text, which have several types,
   /// are brought to one: of integers alone, if `integers`, int64, or uint64; else float64. @throws Error (usage) for other elements of
-  /// several types, and for a number that the type does not hold.
-  Array all(bool integers = false);
+  /// several types, and for a number that the type does not hold: `place` says where it stands, else its index does.
+  Array all(bool integers = false, const std::function<std::string(std::uint64_t index)>& place = {});
 
  private:
   struct Run {
@@ -43,7 +44,7 @@ class Spool final : public Source {
 
   void read(std::byte* to, std::size_t bytes);
   void* data();
-  void convert(bool integers);
+  void convert(bool integers, const std::function<std::string(std::uint64_t)>& place);
 
   std::string format_, part_;
   std::optional<DType> type_;  // the source's type

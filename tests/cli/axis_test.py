@@ -75,6 +75,28 @@ class Axes(Case):
         self.assertIn("--check", self.refuse(*gcd, "--check"))
         self.assertIn("--exact", self.refuse("prod", "--exact", "--axis", "0", file))
 
+    def test_lines_of_a_text_are_rows(self):
+        self.write("m.txt", b"1 2 3\n4 5 6\n")
+        self.write("m.csv", b"x,y,z\n1,2.5,3\n\n4,5,-6\n")
+        self.assertEqual(self.succeed("sum", "--axis", "0", "m.txt").split(), ["5", "7", "9"])
+        self.assertEqual(self.succeed("sum", "--axis", "1", "m.csv").split(), ["6.5", "3"])
+        self.assertEqual(self.json("sum", "--axis", "1", "--keepdims", "m.txt")["shape"], [2, 1])
+        self.assertEqual(self.json("sum", "--axis", "0", "m.txt")["type"], "int64")
+        self.assertEqual(self.json("max", "--axis", "0", "-", input=b"1\n2\n18446744073709551615\n")["values"][0]["value"], 2 ** 64 - 1)
+        self.assertEqual(self.succeed("mean", "--axis", "0,1", "-", input=b"1\t2\n3\t4\n").split(), ["2.5"])
+        self.assertEqual(self.succeed("sum", "--axis", "1", "--map", "x/y", "x=m.csv", "y=m.txt").split(), ["3.25", "1"])
+        self.assertEqual(self.succeed("sum", "--axis", "0", "--column", "y", "m.csv").split(), ["7.5"])
+        self.assertEqual(self.succeed("scan", "--axis", "0", "--plain", "m.txt").split(), ["1", "2", "3", "5", "7", "9"])
+        self.assertEqual(self.succeed("sum", "--tile", "1x3", "m.txt").split(), ["6", "15"])
+        self.assertEqual(self.succeed("sum", "m.txt").split(), ["21"])  # as before: all numbers
+        many = [[(7 * i * i + j) % 1000 for j in range(9)] for i in range(5000)]
+        self.write("many.txt", "".join(" ".join(map(str, row)) + "\n" for row in many).encode())
+        self.assertEqual(self.succeed("sum", "--axis", "1", "many.txt").split(), [str(sum(row)) for row in many])
+        self.assertEqual(self.succeed("max", "--axis", "0", "many.txt").split(), [str(max(column)) for column in zip(*many)])
+        self.assertIn("m.txt:2:4: a line of 2 fields", self.refuse("sum", "--axis", "0", self.write("m.txt", b"1 2 3\n4 5\n")))
+        self.assertIn("line 2: 'Rome' is no number", self.refuse("sum", "--axis", "0", self.write("w.csv", b"a,b\nRome,3\n")))
+        self.assertIn("column 2 has 1 missing number", self.refuse("sum", "--axis", "0", self.write("n.csv", b"1,NA\n2,3\n")))
+
     def test_formulas(self):
         values, file = self.matrix()
         center = self.write("c.npy", npy(header("'<f8'", "(4,)"), struct.pack("<4d", 1, 2, 3, 4)))

@@ -37,6 +37,12 @@ class Pairs(Case):
         self.array("none.npy", [], "f")
         self.assertEqual(self.succeed("pairs", "none.npy", "b.npy", "-o", "c.npy"), "")
         self.assertEqual(self.plain("sum", "c.npy"), "0")
+        # The lines of a text are vectors.
+        self.write("a.txt", b"x,y\n0,0\n3,4\n")
+        self.write("b.txt", b"0 0\n0 1\n3 4.5\n")
+        self.assertEqual(self.succeed("pairs", "a.txt", "b.txt", "--f", "sqdist").split(), ["30.25", "43.25"])
+        self.assertEqual(self.succeed("pairs", "a.txt", "b.txt", "--f", "sqdist", "--reduce", "argmin").split(), ["0", "2"])
+        self.assertIn("of 2 components", self.refuse("pairs", "a.txt", "-", input=b"1\n2\n"))
         # Misaligned elements.
         text = header("'<f4'", "(2,)")
         for blanks in range(4):
@@ -76,7 +82,8 @@ class Pairs(Case):
         self.assertIn("vectors of 1 components, b.npy of 2", self.refuse("pairs", "a.npy", "b.npy"))
         self.array("f.npy", [1], "f")
         self.assertIn("a.npy, f.npy: ", self.refuse("pairs", "a.npy", "f.npy"))
-        self.assertIn("t.csv:1:1: 'a' is no number", self.refuse("pairs", "a.npy", self.write("t.csv", b"a,b\n1,2\n")))
+        self.assertIn("t.csv of 2", self.refuse("pairs", "a.npy", self.write("t.csv", b"a,b\n1,2\n")))
+        self.assertIn("line 2: 'b' is no number", self.refuse("pairs", "a.npy", self.write("t.csv", b"a\nb\n1\n")))
         self.assertIn("is no function f", self.refuse("pairs", "a.npy", "a.npy", "--f", "cosine"))
         self.assertIn("one of the inputs", self.refuse("pairs", "a.npy", "a.npy", "-o", "a.npy"))
         self.assertIn("cannot be written", self.refuse("pairs", "a.npy", "a.npy", "-o", "nowhere/c.npy"))

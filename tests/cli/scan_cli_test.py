@@ -53,16 +53,18 @@ class Scans(Case):
         self.assertEqual(self.json("scan", "-", input=text)["type"], "int64")
         self.assertEqual(self.json("scan", "-", input=b"1 %d" % (2 ** 64 - 2))["values"][1]["value"], 2 ** 64 - 1)
         self.assertEqual(self.succeed("scan", "--op", "max", "-", input=text).split(), [str(odd)] * 2)
-        self.assertEqual(self.succeed("sum", "--axis", "0", "-", input=text).split(), [str(odd + 2)])
-        self.assertEqual(self.succeed("max", "--axis", "0", "-", input=text).split(), [str(odd)])
+        self.assertEqual(self.succeed("sum", "--axis", "0", "-", input=text.replace(b" ", b"\n")).split(), [str(odd + 2)])
+        self.assertEqual(self.succeed("max", "--axis", "1", "-", input=text).split(), [str(odd)])
         offsets = self.write("o.txt", b"0 2 3")
         self.assertEqual(self.succeed("max", "--offsets", offsets, "-", input=b"%d 1 1" % odd).split(), [str(odd), "1"])
         self.assertIn("int64", self.refuse("scan", "-", input=b"%d 1" % (2 ** 63 - 1), code=1))
         # Beside fractions they are float64, or refused.
         self.assertEqual(self.succeed("scan", "-", input=b"0 0.5 -0 4").split(), ["0", "0.5", "0.5", "4.5"])
-        for command in (["scan"], ["sum", "--axis", "0"], ["scan", "--op", "max"]):
+        for command in (["scan"], ["sum", "--offsets", offsets], ["scan", "--op", "max"]):
             self.assertIn("number 1, from 0 on, is -%d, which has no exact float64" % odd,
                           self.refuse(*command, "-", input=b"0.5 -%d" % odd))
+        self.assertIn("the number in row 1, column 0, from 0 on, is -%d, which has no exact float64" % odd,
+                      self.refuse("sum", "--axis", "0", "-", input=b"0.5 1\n-%d 7" % odd))
         self.assertIn("no exact uint64", self.refuse("scan", "-", input=b"-1 %d" % (2 ** 64 - 1)))
 
     @unittest.skipIf(numpy is None, "no numpy")
