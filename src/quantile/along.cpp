@@ -4,6 +4,7 @@
 #include "device/memory/run.hpp"
 #include "groups/axes.hpp"
 #include "quantile/lists.hpp"
+#include "quantile/lists_device.hpp"
 #include "quantile/select.hpp"
 
 #include <samesum/error.hpp>
@@ -101,6 +102,16 @@ Values quantiles_along(const Array& data, std::span<const double> q, std::vector
   const core::DefaultFloatEnvironment environment;
   groups::refuse_ddof("a quantile", axes);
   const std::vector<Fraction> fractions = fractions_of(q);
+  const AxisProblem on_device(data, axes);
+  if (on_device.results != 0 && !q.empty() && selects_on_device(on_device, options)) {
+    shape.insert(shape.end(), on_device.shape.begin(), on_device.shape.end());
+    Values results(result_type(data.type(), rule), std::move(shape));
+    const std::vector<std::uint64_t> keys = keys_on_device(on_device, fractions, rule.method, options.nan);
+    const AxisLists lists(on_device);
+    const Wish wish{fractions, rule, options.nan, options.tuning.threads, data.type(), static_cast<std::byte*>(results.data())};
+    core::visit(data.type(), [&](auto element) { OfLists<decltype(element), AxisLists>(lists, wish).take(keys); });
+    return results;
+  }
   std::optional<Values> copy;
   if (data.on_device() && data.buffer().device().info().has(Capability::kernels)) copy.emplace(groups::copied_to_host(data));
   const Array there = copy ? copy->array() : data.on_device() ? device::on_host(data) : data;

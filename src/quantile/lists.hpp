@@ -109,6 +109,24 @@ class OfLists {
   OfLists(const Lists& lists, const Wish& wish)
       : lists_(lists), wish_(wish), type_(result_type(wish.elements, wish.rule)), kept_(wish.quantiles, wish.rule) {}
 
+  /// The same of keys that are known: of each list the number of its NaNs, then of each quantile the keys at its position below of all lists, and
+  /// those behind them.
+  void take(const std::vector<std::uint64_t>& keys) {
+    const std::uint64_t all = lists_.count();
+    in_threads(all, core::thread_count(all * 64, wish_.threads), 1024, [&](std::uint64_t first, std::uint64_t count) {
+      Work work;
+      for (std::uint64_t list = first; list < first + count; ++list) {
+        const std::uint64_t nans = keys[list], numbers = lists_.size(list) - nans;
+        if (has_none(list, numbers, nans)) continue;
+        const Ranking& of = ranking(numbers, work);
+        for (std::size_t i = 0; i < of.places.size(); ++i) {
+          const auto at = [&](std::size_t behind) { return element_of<Element>(static_cast<Key>(keys[(2 * i + 1 + behind) * all + list])); };
+          put_result(list, i, of.places[i], at(0), at(1));
+        }
+      }
+    });
+  }
+
   /// All results, by all threads. An error is that of the first list that has one.
   void find() {
     const std::uint64_t all = lists_.count(), bytes = std::max<std::uint64_t>(lists_.elements() / all * sizeof(Element), 1);
@@ -117,12 +135,18 @@ class OfLists {
     const std::uint64_t chunk = bytes > most_in_network(sizeof(Element)) * sizeof(Element)
                                     ? std::max<std::uint64_t>(at_once, 1)
                                     : std::max(at_once / kLists, std::uint64_t{1}) * kLists;
+    in_threads(all, threads, chunk, [&](std::uint64_t first, std::uint64_t count) { find(first, count); });
+  }
+
+ private:
+  template <class Body>
+  static void in_threads(std::uint64_t all, std::uint32_t threads, std::uint64_t chunk, const Body& body) {
     std::mutex mutex;
     std::uint64_t failed = all;
     std::exception_ptr error;
     core::for_chunks(all, threads, chunk, [&](std::uint32_t, std::uint64_t first, std::uint64_t count) {
       try {
-        find(first, count);
+        body(first, count);
       } catch (...) {
         const std::lock_guard lock(mutex);
         if (first >= failed) return;
@@ -133,7 +157,6 @@ class OfLists {
     if (error) std::rethrow_exception(error);
   }
 
- private:
   static constexpr std::size_t kLists = kRowBytes / sizeof(Key);
   static constexpr std::uint64_t kMostKeys = (std::uint64_t{4} << 20) / sizeof(Key);  // gathered at a time
 
@@ -242,16 +265,20 @@ class OfLists {
   void store(const Ranking& ranking, std::uint64_t list, const std::vector<Key>& found) const {
     for (std::size_t i = 0; i < ranking.places.size(); ++i) {
       const Ranking::Place& of = ranking.places[i];
-      std::byte* const to = place(list, i);
-      const auto low = element_of<Element>(found[of.low]);
-      if (of.between) {
-        const double result = between(*of.between, low, element_of<Element>(found[of.high]));
-        wish_.rule.to_float ? put(static_cast<float>(result), to) : put(result, to);
-      } else if (type_ == wish_.elements) {
-        put(low, to);
-      } else {
-        type_ == DType::float32 ? put(static_cast<float>(low), to) : put(static_cast<double>(number_of(low)), to);
-      }
+      put_result(list, i, of, element_of<Element>(found[of.low]), element_of<Element>(found[of.high]));
+    }
+  }
+
+  // Of two neighbours, of which the second counts only where there is something between.
+  void put_result(std::uint64_t list, std::size_t quantile, const Ranking::Place& of, Element low, Element high) const {
+    std::byte* const to = place(list, quantile);
+    if (of.between) {
+      const double result = between(*of.between, low, high);
+      wish_.rule.to_float ? put(static_cast<float>(result), to) : put(result, to);
+    } else if (type_ == wish_.elements) {
+      put(low, to);
+    } else {
+      type_ == DType::float32 ? put(static_cast<float>(low), to) : put(static_cast<double>(number_of(low)), to);
     }
   }
 

@@ -26,6 +26,7 @@
 #include "plan/record.hpp"
 #include "product/product.hpp"
 #include "product/product_plan.hpp"
+#include "quantile/lists_device.hpp"
 #include "quantile/select.hpp"
 #include "reduce/device/collect_device.hpp"
 #include "reduce/sum_device.hpp"
@@ -424,6 +425,7 @@ void build_every_kernel(device::Device& device, Kernels which) {
     statistics::DevicePass(device, type, {{false, false, true, false}}, false, 1 << 12);
     device::build(device, product_tree::product_source(type, false, 256, 8), "product");
     for (const bool strided : {false, true}) device::build(device, selection::select_source(type, 256, 4, strided, nullptr), "select_keys");
+    device::build(device, selection::lists_source(type, 256, false), "select_lists");
   }
   if (which == Kernels::few) {
     for (const DType type : {DType::float32, DType::float64})
