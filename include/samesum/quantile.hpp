@@ -86,9 +86,11 @@ Value median(const Array& data, const Options& options = {});
 /// to_float all are float32.
 ///
 /// O(n) for n elements, by all cores. Lists of up to 512 elements, of narrower types up to 2048, are sorted by a network, many at once in
-/// the lanes of vectors: O(n log² m) for m elements each. It runs on the CPU; an array in a device's memory is copied to the host. @throws
-/// Error (usage) for an invalid q or axis; Error (no_answer) where a result has no elements, or only NaNs that are skipped: the message
-/// names its position.
+/// the lanes of vectors: O(n log² m) for m elements each. Of an array on a device that runs kernels
+/// these find the elements, if it is reduced along axes that are equivalent to one, and keeps axes that are equivalent to two at most; others
+/// in a device's memory are copied to the host.
+/// @throws Error (usage) for an invalid q or axis; Error (no_answer) where a result has no elements, or only NaNs that are skipped: the
+/// message names its position.
 Values quantiles(const Array& data, std::span<const double> q, const Axes& axes, const QuantileRule& rule = {},
                  const Options& options = {});
 /// A single quantile, without an axis for q. As quantiles().

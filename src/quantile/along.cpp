@@ -106,7 +106,7 @@ Values quantiles_along(const Array& data, std::span<const double> q, std::vector
   if (on_device.results != 0 && !q.empty() && selects_on_device(on_device, options)) {
     shape.insert(shape.end(), on_device.shape.begin(), on_device.shape.end());
     Values results(result_type(data.type(), rule), std::move(shape));
-    const std::vector<std::uint64_t> keys = keys_on_device(on_device, fractions, rule.method, options.nan);
+    const FoundKeys keys = keys_on_device(on_device, fractions, rule.method, options.nan);
     const AxisLists lists(on_device);
     const Wish wish{fractions, rule, options.nan, options.tuning.threads, data.type(), static_cast<std::byte*>(results.data())};
     core::visit(data.type(), [&](auto element) { OfLists<decltype(element), AxisLists>(lists, wish).take(keys); });

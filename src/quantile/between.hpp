@@ -64,7 +64,7 @@ struct Ranking {
   Ranking(std::span<const Fraction> quantiles, std::uint64_t count, const QuantileRule& rule);
 
   struct Place {
-    std::size_t low, high;  ///< indices into `ranks`
+    std::size_t low, high;           ///< indices into `ranks`
     std::optional<Between> between;  ///< no value: the quantile is the element at `low`
   };
   std::vector<std::uint64_t> ranks;  ///< ascending and distinct

@@ -6,6 +6,7 @@
 #include "groups/axes.hpp"
 #include "quantile/between.hpp"
 #include "quantile/keys.hpp"
+#include "quantile/lists_device.hpp"
 #include "quantile/network.hpp"
 #include "quantile/ranks.hpp"
 
@@ -109,19 +110,21 @@ class OfLists {
   OfLists(const Lists& lists, const Wish& wish)
       : lists_(lists), wish_(wish), type_(result_type(wish.elements, wish.rule)), kept_(wish.quantiles, wish.rule) {}
 
-  /// The same of keys that are known: of each list the number of its NaNs, then of each quantile the keys at its position below of all lists, and
-  /// those behind them.
-  void take(const std::vector<std::uint64_t>& keys) {
+  /// The same of keys that a device has found.
+  void take(const FoundKeys& found) {
     const std::uint64_t all = lists_.count();
+    const auto* const nans_of = static_cast<const std::uint32_t*>(found.nans.data());
+    const auto* const keys = static_cast<const Key*>(found.keys.data());
     in_threads(all, core::thread_count(all * 64, wish_.threads), 1024, [&](std::uint64_t first, std::uint64_t count) {
       Work work;
       for (std::uint64_t list = first; list < first + count; ++list) {
-        const std::uint64_t nans = keys[list], numbers = lists_.size(list) - nans;
+        const std::uint64_t nans = found.nans.size() != 0 ? nans_of[list] : is_nan(element_of<Element>(keys[list])) ? 1 : 0;
+        const std::uint64_t numbers = lists_.size(list) - (found.nans.size() != 0 ? nans : 0);
         if (has_none(list, numbers, nans)) continue;
         const Ranking& of = ranking(numbers, work);
         for (std::size_t i = 0; i < of.places.size(); ++i) {
-          const auto at = [&](std::size_t behind) { return element_of<Element>(static_cast<Key>(keys[(2 * i + 1 + behind) * all + list])); };
-          put_result(list, i, of.places[i], at(0), at(1));
+          const Key* const at = keys + i * (found.both ? 2 : 1) * all + list;
+          put_result(list, i, of.places[i], element_of<Element>(at[0]), element_of<Element>(at[found.both ? all : 0]));
         }
       }
     });

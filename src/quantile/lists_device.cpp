@@ -15,16 +15,16 @@ namespace samesum::selection {
 namespace {
 
 constexpr std::uint32_t kGroupOfLists = 256, kCpuGroupOfLists = 16;
-constexpr std::uint32_t kKept = 16, kKeptByCpu = 1;          // elements of a work-item in registers
-constexpr std::uint32_t kLeastWidth = 32;                   // adjacent lists that a group reads together
-constexpr std::uint64_t kMostEach = std::uint64_t{1} << 20;  // whose counts take 21 bits
+constexpr std::uint32_t kKept = 16, kKeptByCpu = 1;           // elements of a work-item in registers
+constexpr std::uint32_t kLeastWidth = 32;                     // adjacent lists that a group reads together
+constexpr std::uint64_t kMostEach = std::uint64_t{1} << 20;   // whose counts take 21 bits
 constexpr std::uint64_t kMostTable = std::uint64_t{1} << 16;  // numbers of elements for which there are ranks
 constexpr std::uint64_t kMostGroups = std::uint64_t{1} << 30;
 
 // What a call uses, kept for the next one.
 struct Scratch {
   device::Kernel kernel;
-  device::Memory ranks, found;
+  device::Memory ranks, nans, keys;
 };
 
 std::uint64_t size(std::int64_t stride) { return static_cast<std::uint64_t>(stride < 0 ? -stride : stride); }
@@ -48,17 +48,19 @@ device::Source lists_source(DType type, std::uint32_t group_size, bool alone) {
   return source;
 }
 
-std::vector<std::uint64_t> keys_on_device(const groups::AxisProblem& problem, std::span<const Fraction> quantiles, QuantileMethod method,
-                                          NanPolicy nan) {
+FoundKeys keys_on_device(const groups::AxisProblem& problem, std::span<const Fraction> quantiles, QuantileMethod method, NanPolicy nan) {
   const DType type = problem.data.type();
   const std::uint64_t each = problem.each, lists = problem.results;
   // A rank for each number of elements that may be left, or for all of them.
   const std::uint64_t table = nan == NanPolicy::skip && !is_integer(type) ? each + 1 : 1;
   std::vector<std::uint32_t> ranks;
+  bool both = false;  // whether two neighbours are needed
   for (const Fraction fraction : quantiles) {
     for (std::uint64_t i = 0; i < table; ++i) {
       const std::uint64_t count = table > 1 ? i : each;
-      ranks.push_back(count == 0 ? 0 : static_cast<std::uint32_t>(position(fraction, count, method).below));
+      const Position at = position(fraction, std::max<std::uint64_t>(count, 1), method);
+      ranks.push_back(static_cast<std::uint32_t>(at.below));
+      both = both || at.rest != 0;
     }
   }
   device::Device& device = problem.data.buffer().device().implementation();
@@ -75,10 +77,12 @@ std::vector<std::uint64_t> keys_on_device(const groups::AxisProblem& problem, st
   const device::Lock lock(device.mutex());
   const std::string name = fmt::format("selection of lists {}", name_of(type));
   auto scratch = device.plans().take<Scratch>(name);
-  if (!scratch) scratch = std::make_shared<Scratch>(Scratch{device::build(device, lists_source(type, group, info.is_cpu), "select_lists"), {}, {}});
-  std::vector<std::uint64_t> found((1 + 2 * quantiles.size()) * lists);
+  if (!scratch)
+    scratch = std::make_shared<Scratch>(Scratch{device::build(device, lists_source(type, group, info.is_cpu), "select_lists"), {}, {}, {}});
+  FoundKeys found{Values(DType::uint32, {table > 1 ? lists : 0}), Values(type, {quantiles.size() * (both ? 2 : 1) * lists}), both};
   grow(device, scratch->ranks, ranks.size() * sizeof ranks[0]);
-  grow(device, scratch->found, found.size() * sizeof found[0]);
+  grow(device, scratch->nans, std::max<std::uint64_t>(found.nans.array().bytes(), 4));
+  grow(device, scratch->keys, found.keys.array().bytes());
   device.write(scratch->ranks, 0, ranks.data(), ranks.size() * sizeof ranks[0]);
   const std::uint64_t groups = (lists + width - 1) / width;
   for (std::uint64_t first = 0; first < groups; first += kMostGroups) {
@@ -96,12 +100,15 @@ std::vector<std::uint64_t> keys_on_device(const groups::AxisProblem& problem, st
                                           scratch->ranks,
                                           static_cast<std::uint32_t>(table),
                                           static_cast<std::uint32_t>(quantiles.size()),
-                                          scratch->found};
+                                          std::int32_t{both},
+                                          scratch->nans,
+                                          scratch->keys};
     device.launch(scratch->kernel, {static_cast<std::uint32_t>(std::min(kMostGroups, groups - first)), group}, arguments);
   }
-  device.read(scratch->found, 0, found.data(), found.size() * sizeof found[0]);
+  if (found.nans.size() != 0) device.read(scratch->nans, 0, found.nans.data(), found.nans.array().bytes());
+  device.read(scratch->keys, 0, found.keys.data(), found.keys.array().bytes());
   constexpr std::uint64_t kMostKept = std::uint64_t{64} << 20;  // memory for the next call
-  if (scratch->found.bytes > kMostKept) scratch->found = {};
+  if (scratch->keys.bytes > kMostKept) scratch->keys = {};
   device.plans().give_back(name, std::move(scratch));
   return found;
 }

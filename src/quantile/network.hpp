@@ -13,9 +13,9 @@ struct Exchange {
   std::uint16_t first, second;
 };
 
-/// The exchanges that sort `size` keys, from 1 to 2^15: Batcher's merge exchange, O(size log² size). If `wanted` names places, only those are
-/// given on which the keys there depend: the others may be anywhere. Reference: D. Knuth, The Art of Computer Programming, volume 3, 5.2.2,
-/// algorithm M.
+/// The exchanges that sort `size` keys, from 1 to 2^15: Batcher's merge exchange, O(size log² size). If `wanted` names places, only those
+/// are given on which the keys there depend: the others may be anywhere. Reference: D. Knuth, The Art of Computer Programming, volume
+/// 3, 5.2.2, algorithm M.
 std::vector<Exchange> network(std::size_t size, std::span<const std::uint64_t> wanted = {});
 
 /// Bytes of one place of all lists: 8 to 64 keys.

@@ -24,9 +24,10 @@ struct Wanted {
   std::size_t index;   ///< of the result
 };
 
-/// Brings the keys of rank `first` and `last`, which may be the same or its neighbour, to their places among `keys`, and returns the latter.
-/// Long lists are first narrowed to the keys between two bounds, of which a sample says that both ranks probably lie between them: one pass
-/// without branches. `spare` has as many keys. Reference: R. Floyd and R. Rivest, Expected time bounds for selection, CACM 18 (1975).
+/// Brings the keys of rank `first` and `last`, which may be the same or its neighbour, to their places among `keys`, and returns the
+/// latter. Long lists are first narrowed to the keys between two bounds, of which a sample says that both ranks probably lie between them:
+/// one pass without branches. `spare` has as many keys. Reference: R. Floyd and R. Rivest, Expected time bounds for selection, CACM 18
+/// (1975).
 template <class Key>
 std::pair<Key, Key> keys_of(std::span<Key> keys, std::uint64_t first, std::uint64_t last, std::span<Key> spare) {
   constexpr std::size_t kShort = 512;

@@ -104,11 +104,12 @@ FN BEHIND add_behind(BEHIND behind, WORD x, WORD key) {
 }
 
 // List i lies `kept_stride` times i % kept_extent bytes behind the first one, and `outer_stride` times i / kept_extent. `ranks`: of each quantile one, or
-// one for each number of elements that are not NaN, up to `each`: `rank_count` in all. `found`: of each list the number of its NaNs; then of each
-// quantile the keys at its rank of all lists, then those behind them.
+// one for each number of elements that are not NaN, up to `each`: `rank_count` in all; then `nans` gets the number of NaNs of each list. Else the keys
+// of a list with NaNs are a NaN's. `keys`: of each quantile the keys at its rank of all lists; then, if `both` is set, those behind them.
 KERNEL FIXED_GROUP(GROUP_SIZE, 1)
 void select_lists(GLOBAL const uchar* data, ulong offset, ulong lists, ulong kept_extent, long kept_stride, long outer_stride, uint each, long stride,
-                  uint workers, int neighbours, ulong first_list, GLOBAL const uint* ranks, uint rank_count, uint quantiles, GLOBAL ulong* found) {
+                  uint workers, int neighbours, ulong first_list, GLOBAL const uint* ranks, uint rank_count, uint quantiles, int both,
+                  GLOBAL uint* nans_of, GLOBAL ELEMENT* keys) {
   LOCAL_VAR ulong shared[2 * GROUP_SIZE];
   const uint id = local_id();
   LIST list;
@@ -137,7 +138,8 @@ void select_lists(GLOBAL const uchar* data, ulong offset, ulong lists, ulong kep
   for (uint i = list.worker; !in_registers && i < each; i += workers) nans += key_at(list, i) == MOST;
   nans = (uint)of_workers(list, nans, 0, shared, turn++);
 #endif
-  if (list.worker == 0 && own < lists) found[own] = nans;
+  const uint writes = list.worker == 0 && own < lists;
+  if (rank_count > 1 && writes) nans_of[own] = nans;
 
   for (uint q = 0; q < quantiles; ++q) {
     const uint rank = ranks[(ulong)q * rank_count + (rank_count > 1 ? each - nans : 0)];
@@ -150,6 +152,9 @@ void select_lists(GLOBAL const uchar* data, ulong offset, ulong lists, ulong kep
       const uint third = ((uint)(below >> 2 * COUNT_BITS) & mask) <= rank;
       key += (WORD)(passed + second + third) << shift;
     }
+    if (rank_count == 1 && nans != 0) key = MOST;
+    if (writes) keys[(ulong)q * (both ? 2 : 1) * lists + own] = (ELEMENT)key;
+    if (!both) continue;
     BEHIND behind = {0, MOST};
     if (in_registers) {
 #pragma unroll
@@ -161,9 +166,6 @@ void select_lists(GLOBAL const uchar* data, ulong offset, ulong lists, ulong kep
     }
     const ulong at_most = of_workers(list, behind.count, 0, shared, turn++);
     const ulong next = of_workers(list, behind.next, 1, shared, turn++);
-    if (list.worker == 0 && own < lists) {
-      found[(2 * q + 1) * lists + own] = key;
-      found[(2 * q + 2) * lists + own] = at_most > rank + 1 ? key : next;
-    }
+    if (writes) keys[(2 * (ulong)q + 1) * lists + own] = (ELEMENT)(at_most > rank + 1 ? key : next);
   }
 }

@@ -1,5 +1,5 @@
-// Quantiles along axes of arrays in the memory of every device: the bits of the same quantiles of the array in host memory. All types; few and
-// many elements, in registers and beyond; rows, columns, three axes, strides; NaNs, ties, random bits.
+// Quantiles along axes of arrays in the memory of every device: the bits of the same quantiles of the array in host memory. All types; few
+// and many elements, in registers and beyond; rows, columns, three axes, strides; NaNs, ties, random bits.
 #include "support/devices.hpp"
 
 #include <samesum/buffer.hpp>
