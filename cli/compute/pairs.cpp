@@ -324,7 +324,7 @@ void add_pairs(CLI::App& program, Action& action) {
   command->footer(R"(Examples:
   samesum pairs A.npy B.npy -o C.npy                      # sums of products
   samesum pairs A.npy B.npy --f sqdist --reduce argmin    # nearest neighbours
-  samesum pairs a.csv b.csv --f sqdist --reduce argmin    # each line a vector
+  samesum pairs a.txt b.txt --f sqdist --reduce argmin    # each line a vector
   samesum pairs A.npy B.npy --f sqdist --reduce argsmallest --k 8
   samesum pairs grid.npy data.npy --f gaussian --h 0.02   # a density
   samesum pairs A.npy B.npy --accuracy exact              # same bits everywhere

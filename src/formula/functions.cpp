@@ -12,6 +12,7 @@ constexpr Function kFunctions[] = {
     {"min", Op::min, Signature::numbers, 2, kAny},
     {"max", Op::max, Signature::numbers, 2, kAny},
     {"abs", Op::abs, Signature::numbers, 1, 1},
+    {"sign", Op::sign, Signature::numbers, 1, 1},
     {"floor", Op::floor, Signature::rounding, 1, 1},
     {"ceil", Op::ceil, Signature::rounding, 1, 1},
     {"trunc", Op::trunc, Signature::rounding, 1, 1},
@@ -27,6 +28,17 @@ constexpr Function kFunctions[] = {
     {"cos", Op::cos, Signature::floats, 1, 1},
     {"tan", Op::tan, Signature::floats, 1, 1},
     {"tanh", Op::tanh, Signature::floats, 1, 1},
+    {"exp2", Op::exp2, Signature::floats, 1, 1},
+    {"log2", Op::log2, Signature::floats, 1, 1},
+    {"log10", Op::log10, Signature::floats, 1, 1},
+    {"cbrt", Op::cbrt, Signature::floats, 1, 1},
+    {"sinh", Op::sinh, Signature::floats, 1, 1},
+    {"cosh", Op::cosh, Signature::floats, 1, 1},
+    {"asin", Op::asin, Signature::floats, 1, 1},
+    {"acos", Op::acos, Signature::floats, 1, 1},
+    {"atan", Op::atan, Signature::floats, 1, 1},
+    {"erf", Op::erf, Signature::floats, 1, 1},
+    {"erfc", Op::erfc, Signature::floats, 1, 1},
     {"atan2", Op::atan2, Signature::floats, 2, 2},
     {"pow", Op::pow, Signature::floats, 2, 2},
     {"hypot", Op::hypot, Signature::floats, 2, 2},
@@ -123,6 +135,6 @@ Op fixed(Op op) noexcept {
   }
 }
 
-bool is_transcendental(Op op) noexcept { return (op >= Op::exp && op <= Op::tanh) || op == Op::atan2 || op == Op::pow || op == Op::hypot; }
+bool is_transcendental(Op op) noexcept { return (op >= Op::exp && op <= Op::erfc) || op == Op::atan2 || op == Op::pow || op == Op::hypot; }
 
 }  // namespace samesum::formula

@@ -173,6 +173,14 @@ class Resolver {
         return emit_power(part, k, type);
       case Op::rsqrt:
         return add(part, Op::divide, type, {constant_of_double(part, type, 1), all(Op::sqrt, type, type)});
+      case Op::sign: {  // a > 0 ? 1 : a < 0 ? -1 : a
+        const std::uint32_t a = operand(0, type), none = constant_of_double(part, type, 0), one = constant_of_double(part, type, 1);
+        const std::uint32_t above = add(part, Op::less, Scalar::boolean, {none, a});
+        if (type == Scalar::uint64) return add(part, Op::select, type, {above, one, a});
+        const std::uint32_t minus = type == Scalar::int64 ? constant(part, type, ~std::uint64_t{0}) : constant_of_double(part, type, -1);
+        const std::uint32_t below = add(part, Op::less, Scalar::boolean, {a, none});
+        return add(part, Op::select, type, {above, one, add(part, Op::select, type, {below, minus, a})});
+      }
       case Op::dot:
       case Op::sqdist:
         return emit_vectors(part, type);

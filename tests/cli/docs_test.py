@@ -115,6 +115,9 @@ class Commands(Case):
         for name in ("values.txt.gz", "x.csv.gz"):
             self.write(name, gzip.compress(b"1.5\n2\n-0.25\n"))
         self.write("x.txt", b"1.5\n2\n")
+        for name in ("a.txt", "b.txt", "table.txt"):
+            self.write(name, b"x,y\n1.5,2\n0,-1\n")
+        numpy.save(self.path("stack.npy"), generator.random((5, 4, 3)).astype("f4"))
         for name in ("sales.csv", "t.csv", "2023.csv", "2024.csv"):
             self.write(name, b"region,price,amount,b,c,d,e,city,year\nnorth,1.50,1,2,3,4,5,Oslo,2024\nsouth,2,1,2,3,4,5,Rome,2023\n")
         self.write("t.tsv", b"region\tprice\tcount\nnorth\t1.50\t7\n")

@@ -208,9 +208,11 @@ bool close(T a, T b, double ulps) {
 
 TEST(FormulaKernel, OthersWithinTheirBounds) {
   const Data data(5, true);
-  constexpr std::pair<std::string_view, double> kRows[] = {{"exp(z)", 4},      {"log(z)", 4},       {"log1p(z)", 4},   {"expm1(z)", 4},
-                                                           {"sin(z)", 4},      {"cos(z)", 4},       {"tan(z)", 5},     {"tanh(z)", 5},
-                                                           {"atan2(z, 3)", 6}, {"pow(z, 1.5)", 16}, {"hypot(z, 5)", 4}};
+  constexpr std::pair<std::string_view, double> kRows[] = {
+      {"exp(z)", 4},     {"log(z)", 4},   {"log1p(z)", 4},    {"expm1(z)", 4},     {"sin(z)", 4},      {"cos(z)", 4},
+      {"tan(z)", 5},     {"tanh(z)", 5},  {"atan2(z, 3)", 6}, {"pow(z, 1.5)", 16}, {"hypot(z, 5)", 4}, {"exp2(z)", 4},
+      {"log2(z)", 4},    {"log10(z)", 4}, {"cbrt(z)", 4},     {"sinh(z)", 4},      {"cosh(z)", 4},     {"asin(z/64)", 4},
+      {"acos(z/64)", 4}, {"atan(z)", 5},  {"erf(z)", 16},     {"erfc(z)", 16}};
   for (const std::string_view of : {"x*0.25", "float64(x)*0.25"}) {
     std::string text;
     for (const auto& row : kRows) text += (text.empty() ? "let z = " + std::string(of) + "; (" : ", ") + std::string(row.first);
@@ -297,7 +299,8 @@ TEST(FormulaKernel, NvrtcTakesItsSource) {
   hard::Random random(9);
   test::RandomFormula make(random);
   std::vector<std::string> texts{
-      "(exp(x), log(y), log1p(x), expm1(y), sin(x), cos(y), tan(x), tanh(y), atan2(x, y), pow(y, h), hypot(x, x), pow(x, 2.5))"};
+      "(exp(x), log(y), log1p(x), expm1(y), sin(x), cos(y), tan(x), tanh(y), atan2(x, y), pow(y, h), hypot(x, x), pow(x, 2.5), "
+      "exp2(x), log2(y), log10(x), cbrt(y), sinh(x), cosh(y), asin(x), acos(y), atan(x), erf(y), erfc(x), sign(y))"};
   for (int k = 0; k < 6; ++k) texts.push_back(tuple_of(make, 16, 2));
   for (int k = 0; k < 6; ++k) texts.push_back(make.integer(2));
   texts.push_back("(exp(x), log(y), tanh(x), sin(y), cos(x), exp(y), sin(x))");

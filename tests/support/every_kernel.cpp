@@ -308,6 +308,9 @@ void build_formulas(device::Device& device) {
   std::vector<DType> types;
   for (const formula::InputComponent& input : program.inputs) types.push_back(inputs[input.input].array.type());
   device::build(device, formula::map_source(program, types), "map");
+  const Formula functions("(exp2(x), log2(y), log10(x), cbrt(y), sinh(x), cosh(y), asin(x), acos(y), atan(x), erf(y), erfc(x), sign(x))");
+  const DType wide[] = {DType::float32, DType::float64};
+  device::build(device, formula::map_source(formula::resolve(functions.tree(), inputs, {}), wide), "map");
   const formula::Program halves = formula::resolve(Formula("x*n").tree(), {{"x", of(DType::float16)}, {"n", of(DType::bfloat16)}}, {});
   const DType narrow[] = {DType::float16, DType::bfloat16};
   device::build(device, formula::map_source(halves, narrow), "map");
@@ -417,6 +420,7 @@ void build_every_kernel(device::Device& device, Kernels which) {
     } else {
       product_tree::PlannedFloats(device, type, false, {}, 1);
     }
+    device::build(device, selection::lists_source(type, 256, false), "select_lists");
     if (which == Kernels::few) continue;
     for (const std::uint64_t elements : {1u << 12, 1u << 28}) {
       statistics::DevicePass products(device, type, {{false, false, true, false}}, true, elements);
@@ -425,7 +429,6 @@ void build_every_kernel(device::Device& device, Kernels which) {
     statistics::DevicePass(device, type, {{false, false, true, false}}, false, 1 << 12);
     device::build(device, product_tree::product_source(type, false, 256, 8), "product");
     for (const bool strided : {false, true}) device::build(device, selection::select_source(type, 256, 4, strided, nullptr), "select_keys");
-    device::build(device, selection::lists_source(type, 256, false), "select_lists");
   }
   if (which == Kernels::few) {
     for (const DType type : {DType::float32, DType::float64})

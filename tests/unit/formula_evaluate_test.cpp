@@ -226,8 +226,11 @@ void check_bounds(FormulaMath math) {
     double bound;
   };
   // docs/formulas.md states these bounds.
-  const Row kRows[] = {{"exp(x)", mpfr_exp, 2}, {"log(x)", mpfr_log, 2}, {"log1p(x)", mpfr_log1p, 2}, {"expm1(x)", mpfr_expm1, 2},
-                       {"sin(x)", mpfr_sin, 2}, {"cos(x)", mpfr_cos, 2}, {"tan(x)", mpfr_tan, 2},     {"tanh(x)", mpfr_tanh, 4}};
+  const Row kRows[] = {{"exp(x)", mpfr_exp, 2},   {"log(x)", mpfr_log, 2},   {"log1p(x)", mpfr_log1p, 2}, {"expm1(x)", mpfr_expm1, 2},
+                       {"sin(x)", mpfr_sin, 2},   {"cos(x)", mpfr_cos, 2},   {"tan(x)", mpfr_tan, 2},     {"tanh(x)", mpfr_tanh, 4},
+                       {"exp2(x)", mpfr_exp2, 2}, {"log2(x)", mpfr_log2, 2}, {"log10(x)", mpfr_log10, 2}, {"cbrt(x)", mpfr_cbrt, 4},
+                       {"sinh(x)", mpfr_sinh, 3}, {"cosh(x)", mpfr_cosh, 3}, {"asin(x)", mpfr_asin, 2},   {"acos(x)", mpfr_acos, 2},
+                       {"atan(x)", mpfr_atan, 2}, {"erf(x)", mpfr_erf, 2},   {"erfc(x)", mpfr_erfc, 6}};
   std::vector<T> x = ugly_floats<T>(1500);
   // Near multiples of a quarter turn, among them the float64 that is the nearest of all; and where exp leaves the range.
   for (int k = 1; k < 2000; ++k) x.push_back(static_cast<T>(k * 1.5707963267948966));
@@ -522,6 +525,14 @@ TEST(FormulaEvaluate, PowersAreTheStatedChains) {
   check("x^-3", [](double a) { return 1 / (a * a * a); });
   check("-x^2", [](double a) { return -(a * a); });
   check("rsqrt(x)", [](double a) { return 1 / std::sqrt(a); });
+  check("sign(x)", [](double a) { return a > 0 ? 1.0 : a < 0 ? -1.0 : a; });
+}
+
+TEST(FormulaEvaluate, SignsOfIntegers) {
+  const std::vector<std::int64_t> x = {5, 0, -7, std::numeric_limits<std::int64_t>::min()};
+  EXPECT_EQ(evaluate<std::int64_t>(Formula("sign(x)"), {{"x", x}}), (std::vector<std::int64_t>{1, 0, -1, -1}));
+  const std::vector<std::uint64_t> u = {~std::uint64_t{0}, 0, 1};
+  EXPECT_EQ(evaluate<std::uint64_t>(Formula("sign(u)"), {{"u", u}}), (std::vector<std::uint64_t>{1, 0, 1}));
 }
 
 TEST(FormulaEvaluate, OnlyWhatIsWantedFails) {

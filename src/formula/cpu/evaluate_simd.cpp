@@ -36,6 +36,17 @@ struct Floats {
   OPERATION1(Sin, T, T, std::sin(a))
   OPERATION1(Cos, T, T, std::cos(a))
   OPERATION1(Tan, T, T, std::tan(a))
+  OPERATION1(Exp2, T, T, std::exp2(a))
+  OPERATION1(Log2, T, T, std::log2(a))
+  OPERATION1(Log10, T, T, std::log10(a))
+  OPERATION1(Cbrt, T, T, std::cbrt(a))
+  OPERATION1(Sinh, T, T, std::sinh(a))
+  OPERATION1(Cosh, T, T, std::cosh(a))
+  OPERATION1(Asin, T, T, std::asin(a))
+  OPERATION1(Acos, T, T, std::acos(a))
+  OPERATION1(Atan, T, T, std::atan(a))
+  OPERATION1(Erf, T, T, std::erf(a))
+  OPERATION1(Erfc, T, T, std::erfc(a))
   OPERATION2(Add, T, T, a + b)
   OPERATION2(Subtract, T, T, a - b)
   OPERATION2(Multiply, T, T, a* b)
@@ -74,6 +85,28 @@ struct Floats {
         return loop1<Cos, T>;
       case Op::tan:
         return loop1<Tan, T>;
+      case Op::exp2:
+        return loop1<Exp2, T>;
+      case Op::log2:
+        return loop1<Log2, T>;
+      case Op::log10:
+        return loop1<Log10, T>;
+      case Op::cbrt:
+        return loop1<Cbrt, T>;
+      case Op::sinh:
+        return loop1<Sinh, T>;
+      case Op::cosh:
+        return loop1<Cosh, T>;
+      case Op::asin:
+        return loop1<Asin, T>;
+      case Op::acos:
+        return loop1<Acos, T>;
+      case Op::atan:
+        return loop1<Atan, T>;
+      case Op::erf:
+        return loop1<Erf, T>;
+      case Op::erfc:
+        return loop1<Erfc, T>;
       case Op::add:
         return loop2<Add, T>;
       case Op::subtract:
