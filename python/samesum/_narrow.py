@@ -32,6 +32,15 @@ def once(wide: Any, dtype: Any) -> Any:
         return wide.astype(dtype) if dtype.itemsize > 2 else to_odd(wide).astype(dtype)
 
 
+def halfway(wide: Any, dtype: Any) -> list[tuple[int, ...]]:
+    """Where float64s that were rounded may lie on the other side of the middle of two numbers of a narrower type, or on it."""
+    with numpy.errstate(over="ignore"):
+        ties = numpy.isfinite(wide) & (once(wide * (1 + NEAR), dtype) != once(wide * (1 - NEAR), dtype))
+    if wide.ndim == 0:
+        return [()] * bool(ties)
+    return [tuple(int(i) for i in position) for position in zip(*ties.nonzero())]
+
+
 def rounded(wide: Any, dtype: Any, exact: Callable[[tuple[int, ...]], tuple[Fraction, int]]) -> Any:
     """Exact results, given as float64s rounded once, rounded once to `dtype`.
 
@@ -41,12 +50,8 @@ def rounded(wide: Any, dtype: Any, exact: Callable[[tuple[int, ...]], tuple[Frac
     wide = numpy.array(wide, numpy.float64)  # a copy
     if dtype == numpy.float64:
         return wide
-    with numpy.errstate(over="ignore"):
-        ties = numpy.isfinite(wide) & (once(wide * (1 + NEAR), dtype) != once(wide * (1 - NEAR), dtype))
-    if ties.any():
+    for place in halfway(wide, dtype):
         from fractions import Fraction
-    for position in zip(*ties.nonzero()) if wide.ndim else [()] * bool(ties):
-        place = tuple(int(i) for i in position)
         power, p = exact(place)
         here = Fraction(float(wide[place])) ** p
         if power != here:

@@ -12,7 +12,7 @@ from . import _core
 from ._arrays import as_array, is_complex, mask, present, whole_nans, widened
 from ._docs import documented
 from ._lazy import lazy_sum
-from ._narrow import part, power, root, rounded, squares, variance
+from ._narrow import halfway, once, part, root, rounded, squares, variance
 from ._progress import watched
 from ._times import or_times
 
@@ -150,16 +150,23 @@ def _along(reduction: Any, whole: Callable[[Any], Any], x: Any, axis: Axis, out:
     return _core.along(reduction, x, _axes(axis), bool(keepdims), nan, device, out, ddof)
 
 
-def _narrowed(reduction: Any, x: Any, axis: Axis, out: Any, keepdims: bool, where: Any, device: DeviceLike, nan: str) -> Any:
-    """A reduction along axes rounded once to float32: as float64 in one go, and by Fraction where that is halfway. None: not of these."""
+def _narrowed(reduction: Any, whole: Callable[[Any, str], float], x: Any, axis: Axis, out: Any, keepdims: bool, where: Any, device: DeviceLike,
+              nan: str, ddof: int = 0) -> Any:
+    """A reduction along axes rounded once to float32: as float64 in one go, and where that is halfway by `whole`, the same of the elements
+    alone. None: not of these."""
+    taken = None if axis is None else (x, nan) if _simple(x, where) else _without(x, where, reduction.name, nan)
+    if taken is None:
+        return None
+    x, nan = taken
     interface = getattr(x, "__cuda_array_interface__", None) if type(x) is not _numpy.ndarray else {"typestr": x.dtype.str}
-    if axis is None or interface is None or interface["typestr"][1] not in "fiub" or nan != "propagate" or where is not True:
+    if interface is None or interface["typestr"][1] not in "fiub":
         return None
     axes = _axes(axis) or []
-    wide = _core.along(reduction, x, axes, False, nan, device, None)
+    wide = _numpy.asarray(_core.along(reduction, x, axes, False, nan, device, None, ddof), _numpy.float64)
     axes = [each % x.ndim for each in axes]
-    n = math.prod(x.shape[i] for i in axes)
-    found = rounded(wide, _numpy.float32, lambda place: power(reduction.name, part(x, axes, place), n))
+    found = once(wide, _numpy.dtype(_numpy.float32))
+    for place in halfway(wide, found.dtype):
+        found[place] = whole(part(x, axes, place), nan)
     return into(out, _numpy.expand_dims(found, tuple(axes)) if keepdims else found)
 
 
@@ -218,7 +225,7 @@ def sum(x: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims:
         if axis is None and where is True and out is None and not keepdims:
             return _core.sum(x, nan, device, to_float)
         if to_float:
-            found = _narrowed(_AXIS.sum, x, axis, out, keepdims, where, device, nan)
+            found = _narrowed(_AXIS.sum, lambda part, nan: _core.sum(part, nan, device, True), x, axis, out, keepdims, where, device, nan)
             return found if found is not None else _each(_summing(nan, device, True), x, axis, keepdims, out, where, _float32)
         return _along(_AXIS.sum, _summing(nan, device, False), x, axis, out, keepdims, where, device, nan)
     except TypeError:
@@ -247,8 +254,9 @@ def _average(what: Any, reduction: Any, x: Any, axis: Axis, dtype: Any, out: Any
         return _each(lambda part: _of_complex(what.name, part, ddof, nan, to_float), x, axis, keepdims, out, where, _float32 if to_float else _float64)
     if whole:
         return _core.average(x, what, ddof, nan, device, to_float)
-    if to_float and not ddof:
-        found = _narrowed(reduction, x, axis, out, keepdims, where, device, nan)
+    if to_float:
+        found = _narrowed(reduction, lambda part, nan: _core.average(part, what, ddof, nan, device, True), x, axis, out, keepdims, where, device, nan,
+                          ddof)
         if found is not None:
             return found
     if to_float:

@@ -236,6 +236,30 @@ class Reductions(unittest.TestCase):
         with self.assertRaises(ValueError):
             samesum.max(z)
 
+    def test_float32_results_along_axes(self):
+        """With ddof, where and NaNs left out they take one pass; each is that of its elements alone, also halfway between two float32."""
+        rng = np.random.default_rng(11)
+        for dtype in (np.float64, np.float32, np.int32):
+            x = (rng.normal(size=(50, 6)) * 1000).astype(dtype)
+            if dtype is np.float64:  # sums, means and deviations that end in half a unit of a float32
+                x[:20] = rng.integers(0, 8, (20, 6)) * 2.0 ** -25
+                x[:20, 0] += 1
+                x[:20, 1] += 2.0 ** -60 * rng.integers(-1, 2, 20)
+            taken = rng.random(x.shape) < 0.8
+            taken[:, :3] = True
+            for name in ("sum", "mean", "var", "std", "norm"):
+                function, more = getattr(samesum, name), {"ddof": 1} if name in ("var", "std") else {}
+                found = function(x, axis=1, dtype=np.float32, **more)
+                self.assertEqual(found.dtype, np.float32)
+                self.assertEqual(found.tolist(), [function(row, dtype=np.float32, **more) for row in x], name)
+                found = function(x, axis=1, dtype=np.float32, where=taken, keepdims=True, **more)
+                self.assertEqual(found.shape, (50, 1))
+                self.assertEqual(found[:, 0].tolist(), [function(row[t], dtype=np.float32, **more) for row, t in zip(x, taken)], name)
+                if dtype is not np.int32:
+                    y = np.where(taken, x, np.nan).astype(dtype)
+                    found = function(y, axis=1, dtype=np.float32, nan="skip", **more)
+                    self.assertEqual(found.tolist(), [function(row, dtype=np.float32, nan="skip", **more) for row in y], name)
+
     def test_quantiles(self):
         x = ugly(random.Random(6), (501,), "float32")
         self.assertEqual(samesum.median(x), np.sort(x)[250])
