@@ -15,6 +15,24 @@ if TYPE_CHECKING:
     from ._docs import DeviceLike, Progress
 
 
+def _alike(a: Any, b: Any) -> tuple[Any, Any]:
+    """Two arrays of numpy in their common type, which has to hold all elements; others as they are."""
+    if not isinstance(a, _numpy.ndarray) or not isinstance(b, _numpy.ndarray) or a.dtype == b.dtype:
+        return a, b
+    if a.dtype.kind not in "biufc" or b.dtype.kind not in "biufc" or _numpy.ma.isMaskedArray(a) or _numpy.ma.isMaskedArray(b):
+        return a, b
+    common = _numpy.result_type(a.dtype, b.dtype)
+    if common.kind == "f" and a.dtype.kind in "iu" and b.dtype.kind in "iu":  # int64 and uint64
+        if all(x.size == 0 or x.max() < 2**63 for x in (a, b)):
+            common = _numpy.dtype(_numpy.int64)
+        elif all(x.size == 0 or x.min() >= 0 for x in (a, b)):
+            common = _numpy.dtype(_numpy.uint64)
+    for x in (a, b):
+        if common.kind in "fc" and x.dtype.kind in "iu" and x.dtype.itemsize == 8 and x.size and not -2**53 <= x.min() <= x.max() <= 2**53:
+            raise ValueError(f"a is {a.dtype} and b {b.dtype}: their common type, {common}, does not hold integers beyond 2^53: convert one of them")
+    return a.astype(common, copy=False), b.astype(common, copy=False)
+
+
 def _parts(a: Any, b: Any) -> tuple[Any, Any, Any, Any] | None:
     """The real and the imaginary parts of two arrays, if one of them is complex."""
     if "c" not in (getattr(getattr(a, "dtype", None), "kind", ""), getattr(getattr(b, "dtype", None), "kind", "")):
@@ -56,7 +74,7 @@ def dot(a: Any, b: Any, out: Any = None, device: DeviceLike = None, nan: str = "
     Parameters
     ----------
     a, b : array_like
-        Of one type. The last axis of `a` is summed with the last but one of `b`, or its only one.
+        Of numpy's common type, which has to hold all elements. The last axis of `a` is summed with the last but one of `b`, or its only one.
     out : numpy.ndarray, optional
         Where to write: of the result's shape.
     {device nan progress}
@@ -79,7 +97,7 @@ def dot(a: Any, b: Any, out: Any = None, device: DeviceLike = None, nan: str = "
     """
     if progress is not None:
         return watched(dot, locals())
-    a, b = _array(a), _array(b)
+    a, b = _alike(_array(a), _array(b))
     if a.ndim == 0 or b.ndim == 0:
         raise ValueError("dot takes arrays of one axis or more: multiply by a number with *")
     if a.ndim == 1 and b.ndim == 1:
@@ -99,7 +117,7 @@ def vdot(a: Any, b: Any, device: DeviceLike = None, nan: str = "propagate", prog
     Parameters
     ----------
     a, b : array_like
-        Of one shape and type, with any number of axes.
+        Of one shape, with any number of axes, and of numpy's common type, which has to hold all elements.
     {device nan progress}
 
     Returns
@@ -114,5 +132,5 @@ def vdot(a: Any, b: Any, device: DeviceLike = None, nan: str = "propagate", prog
     if progress is not None:
         return watched(vdot, locals())
     # Tensors that offer DLPack alone are read where they lie; their number of axes is not needed here.
-    a, b = (x if hasattr(x, "__dlpack__") else _array(x) for x in (a, b))
+    a, b = _alike(*(x if hasattr(x, "__dlpack__") else _array(x) for x in (a, b)))
     return _one(a, b, True, device, nan)

@@ -78,9 +78,18 @@ class Products(unittest.TestCase):
         self.assertEqual(out.tolist(), wanted)
         big = np.array([[2**62, 2**62]])
         self.assertEqual(samesum.dot(big, big.T).tolist(), [[2**125]])
-        for bad in ((a, a), (np.zeros(3), np.zeros(4)), (1.0, a), (np.float32([1]), np.float64([1]))):
+        for bad in ((a, a), (np.zeros(3), np.zeros(4)), (1.0, a), (np.int64([2**53 + 1]), np.float64([1])), (np.int64([-1]), np.uint64([2**63]))):
             with self.assertRaises(ValueError):
                 samesum.dot(*bad)
+
+    def test_dot_of_different_types(self):
+        self.assertEqual(samesum.dot([1, 2], [1.5, 2.5]), 6.5)
+        self.assertEqual(samesum.dot(np.float32([0.1]), np.float64([1])), float(np.float32(0.1)))
+        self.assertEqual(samesum.dot(np.int8([1, -2]), np.uint64([2**63 - 1, 1])), 2**63 - 3)
+        self.assertEqual(samesum.dot(np.int8([1, 2]), np.uint64([2**64 - 1, 1])), 2**64 + 1)
+        self.assertEqual(samesum.dot(np.array([True, False]), np.array([2.5, 1])), 2.5)
+        self.assertEqual(samesum.vdot(np.complex64([1 + 1j]), np.float64([2])), 2 - 2j)
+        self.assertEqual(samesum.dot(np.ones((2, 2), int), np.float32([1.5, 2])).tolist(), [3.5, 3.5])
 
     def test_complex_numbers(self):
         rng = random.Random(2)
@@ -95,8 +104,7 @@ class Products(unittest.TestCase):
         self.assertEqual(samesum.vdot(m, m).imag, 0.0)
         self.assertEqual(samesum.vdot([1j, 2], [3j, 4]), 11)
         self.assertEqual(samesum.vdot([[1, 2], [3, 4]], [[5, 6], [7, 8]]), 70)
-        with self.assertRaisesRegex(ValueError, "different types"):
-            samesum.dot(a, b.real)
+        self.assertEqual(samesum.dot(a, b.real), exact_product(a.tolist(), b.real.tolist()))
 
 
 class Reductions(unittest.TestCase):
