@@ -74,6 +74,9 @@ def present(x: Any) -> tuple[Any, bool]:
 def as_array(x: Any) -> Any:
     """numpy.asarray, but lists of integers that have no common type of 64 bits are arrays of objects: numpy makes float64 of some."""
     found = numpy.asarray(x)
+    if found.ndim == 0 and found.dtype.kind == "O" and hasattr(x, "__iter__") and not isinstance(x, dict):  # generators, sets
+        x = list(x)
+        found = numpy.asarray(x)
     if isinstance(x, (list, tuple)) and found.dtype.kind == "f" and (numpy.abs(found) >= 2**53).any():
         objects = numpy.asarray(x, object)
         if _integers(objects):

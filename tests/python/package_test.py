@@ -236,6 +236,16 @@ class Reductions(unittest.TestCase):
         with self.assertRaises(ValueError):
             samesum.max(z)
 
+    def test_generators_and_sets(self):
+        self.assertEqual(samesum.sum(2.0**-60 * k for k in (1, 2**60, 3)), 1 + 2.0**-58)
+        self.assertEqual(samesum.mean(iter([1, 2])), 1.5)
+        self.assertEqual(samesum.max({3, 1}), 3)
+        self.assertEqual(samesum.sum(map(float, ["1", "2"])), 3.0)
+        self.assertEqual(samesum.Accumulator(x for x in [1e16, 1.0]).fraction(), 10**16 + 1)
+        self.assertEqual(samesum.sum(x for x in []), 0.0)
+        with self.assertRaises(TypeError):
+            samesum.sum({"a": 1})
+
     def test_float32_results_along_axes(self):
         """With ddof, where and NaNs left out they take one pass; each is that of its elements alone, also halfway between two float32."""
         rng = np.random.default_rng(11)
