@@ -33,12 +33,11 @@ BigInteger big(Uint128 value) {
 
 // A number as an integer · 2^exponent.
 struct Scaled {
-  BigInteger integer;
+  std::uint64_t magnitude = 0;
+  bool negative = false;
   int exponent = 0;
 
   explicit Scaled(const Value& value) {
-    std::uint64_t magnitude = 0;
-    bool negative = false;
     if (const auto* real = std::get_if<double>(&value.number)) {
       const auto bits = std::bit_cast<std::uint64_t>(*real);
       const int field = static_cast<int>(bits >> 52 & 0x7ff);
@@ -51,9 +50,43 @@ struct Scaled {
     } else {
       magnitude = std::get<std::uint64_t>(value.number);
     }
-    integer = negative ? BigInteger() - BigInteger(magnitude) : BigInteger(magnitude);
   }
+  BigInteger integer() const { return negative ? BigInteger() - BigInteger(magnitude) : BigInteger(magnitude); }
 };
+
+int length(Uint128 x) {
+  const auto high = static_cast<std::uint64_t>(x >> 64);
+  return static_cast<int>(high != 0 ? 64 + std::bit_width(high) : std::bit_width(static_cast<std::uint64_t>(x)));
+}
+
+// (a·(whole - rest) + b·rest) / whole, rounded once to a double, where 128 bits hold what is computed and the result is normal.
+std::optional<double> in_words(Scaled a, Scaled b, Uint128 rest, Uint128 whole) {
+  if (a.magnitude == 0) a.exponent = b.exponent;
+  if (b.magnitude == 0) b.exponent = a.exponent;
+  const int exponent = std::min(a.exponent, b.exponent), apart = std::max(a.exponent, b.exponent) - exponent;
+  const int bits = length(a.magnitude | b.magnitude);
+  if (apart > 64 || bits + apart + length(whole) > 126) return std::nullopt;
+  const auto number = [&](const Scaled& x) {
+    const auto shifted = static_cast<Int128>(Uint128{x.magnitude} << (x.exponent - exponent));
+    return x.negative ? -shifted : shifted;
+  };
+  const Int128 numerator = number(a) * static_cast<Int128>(whole - rest) + number(b) * static_cast<Int128>(rest);
+  if (numerator == 0) return 0.0;
+  auto magnitude = static_cast<Uint128>(numerator < 0 ? -numerator : numerator);
+  const int shift = 127 - length(magnitude);
+  magnitude <<= shift;
+  const Uint128 quotient = magnitude / whole;
+  constexpr int kDigits = 53;
+  const int dropped = length(quotient) - kDigits;
+  if (dropped < 2) return std::nullopt;
+  const Uint128 below = quotient & ((Uint128{1} << dropped) - 1), half = Uint128{1} << (dropped - 1);
+  auto mantissa = static_cast<std::uint64_t>(quotient >> dropped);
+  const bool more = quotient * whole != magnitude;
+  if (below > half || (below == half && (more || mantissa % 2 != 0))) ++mantissa;
+  const double result = std::ldexp(static_cast<double>(mantissa), exponent - shift + dropped);
+  if (!(result >= std::numeric_limits<double>::min() && result <= std::numeric_limits<double>::max())) return std::nullopt;
+  return numerator < 0 ? -result : result;
+}
 
 // Whether two numbers are equal; zeros of different signs are not.
 bool same(const Value& a, const Value& b) {
@@ -142,10 +175,15 @@ Between::Between(const Position& position, bool to_float)
     }
     a = std::exchange(b, a % b);
   }
-  if (whole_ >> 53 != 0) return;
-  const auto rest = static_cast<double>(rest_), whole = static_cast<double>(whole_);
-  weight_ = rest / whole;
-  less_ = std::fma(-weight_, whole, rest) / whole;  // what is divided is exact
+  if (whole_ >> 53 == 0) {
+    const auto rest = static_cast<double>(rest_), whole = static_cast<double>(whole_);
+    weight_ = rest / whole;
+    less_ = std::fma(-weight_, whole, rest) / whole;      // what is divided is exact
+  } else if (whole_ >> 74 == 0 && rest_ > whole_ >> 8) {  // 53 bits, and the 53 behind them
+    const Uint128 scaled = rest_ << 53;
+    weight_ = static_cast<double>(static_cast<std::uint64_t>(scaled / whole_)) * 0x1p-53;
+    less_ = static_cast<double>(static_cast<std::uint64_t>((scaled % whole_ << 53) / whole_)) * 0x1p-106;
+  }
 }
 
 Value Between::operator()(const Value& low, const Value& high) const {
@@ -157,8 +195,11 @@ Value Between::operator()(const Value& low, const Value& high) const {
     }
     if (auto integer = integer_between(low, high, rest_, whole_)) return *integer;
     const Scaled a(low), b(high);
+    if (!to_float_) {
+      if (const std::optional<double> found = in_words(a, b, rest_, whole_)) return {*found, DType::float64};
+    }
     const int exponent = std::min(a.exponent, b.exponent);
-    const BigInteger left = a.integer.shifted_left(a.exponent - exponent), right = b.integer.shifted_left(b.exponent - exponent);
+    const BigInteger left = a.integer().shifted_left(a.exponent - exponent), right = b.integer().shifted_left(b.exponent - exponent);
     const BigInteger numerator = sum(left * big(whole_ - rest_), right * big(rest_));
     return {to_float_ ? double{exact::round_quotient<float>(numerator, big(whole_), exponent)}
                       : exact::round_quotient(numerator, big(whole_), exponent),
@@ -177,6 +218,7 @@ std::optional<double> Between::quickly(double low, double high) const {
   };
   if (half_) {  // often halfway between two doubles
     const double all = low + high;
+    if (all == 0) return 0.0;
     if (!(std::fabs(all) >= kLeast && std::fabs(all) <= kMost)) return std::nullopt;
     if (!to_float_) return all / 2;
     if (rest_of(low, high, all) == 0) return double{static_cast<float>(all / 2)};

@@ -27,7 +27,7 @@ class GroupLists {
   std::uint64_t size(std::uint64_t list) const { return all_of(list) <= kMaxGathered ? all_of(list) : 0; }
   std::uint64_t elements() const { return segments_.offsets.back() - segments_.offsets.front(); }
   void none(std::uint64_t list, std::uint64_t nans, DType type) const {
-    if (!is_integer(type) || all_of(list) > kMaxGathered) return;
+    if (!is_integer(type) || size(list) != all_of(list)) return;
     throw Error(ErrorKind::no_answer, fmt::format("there is no quantile of group {}, which is an integer: it has no elements{}", list,
                                                   nans != 0 ? " but NaNs" : ""));
   }
@@ -70,7 +70,11 @@ Values quantiles(const Array& data, std::span<const double> q, const By& by, con
     if (lists.size(group) == lists.all_of(group)) continue;
     const std::uint64_t begin = segments.offsets[group];
     const auto* const from = static_cast<const std::byte*>(segments.elements.data()) + begin * size_of(data.type());
-    store_alone(Array(from, lists.all_of(group), data.type()), q, rule, of_one, count, to + group * size_of(type));
+    try {
+      store_alone(Array(from, lists.all_of(group), data.type()), q, rule, of_one, count, to + group * size_of(type));
+    } catch (const Error& error) {  // NaNs alone, whose results are there: of no list that is left out
+      if (error.kind() != ErrorKind::no_answer) throw;
+    }
   }
   return results;
 }

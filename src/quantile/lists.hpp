@@ -171,11 +171,15 @@ class OfLists {
     bool selects = false;
     const Ranking* ranking = nullptr;
     std::uint64_t ranked = 0;
+    std::optional<Ranking> own;
   };
+  static constexpr std::size_t kMostKept = 64;  // quantiles of rankings that are kept
 
   const Ranking& ranking(std::uint64_t count, Work& work) const {
-    if (work.ranking == nullptr || work.ranked != count) work.ranking = &kept_.ranking(work.ranked = count);
-    return *work.ranking;
+    if (work.ranking != nullptr && work.ranked == count) return *work.ranking;
+    work.ranked = count;
+    if (wish_.quantiles.size() <= kMostKept) return *(work.ranking = &kept_.ranking(count));
+    return *(work.ranking = &work.own.emplace(wish_.quantiles, count, wish_.rule));
   }
   const std::vector<Exchange>& network(std::uint64_t size, bool selects, Work& work) const {
     if (work.network == nullptr || work.network_size != size || work.selects != selects) {

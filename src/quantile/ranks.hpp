@@ -57,13 +57,25 @@ std::pair<Key, Key> keys_of(std::span<Key> keys, std::uint64_t first, std::uint6
   return {*place, first == last ? *place : *std::min_element(place + 1, keys.end())};
 }
 
+/// Brings the keys of many ranks, ascending and distinct, to their places: the one in the middle, then those on either side among the keys
+/// there. `keys` begin with rank `first`.
+template <class Key>
+void place_ranks(std::span<Key> keys, std::uint64_t first, std::span<const std::uint64_t> ranks) {
+  if (ranks.empty()) return;
+  if (ranks.size() >= keys.size() / 4) return std::sort(keys.begin(), keys.end());
+  const std::size_t middle = ranks.size() / 2, place = ranks[middle] - first;
+  std::nth_element(keys.begin(), keys.begin() + static_cast<std::ptrdiff_t>(place), keys.end());
+  place_ranks(keys.first(place), first, ranks.first(middle));
+  place_ranks(keys.subspan(place + 1), ranks[middle] + 1, ranks.subspan(middle + 1));
+}
+
 /// The keys of ascending, distinct ranks, which may change places. `spare` has as many keys.
 template <class Key>
 std::vector<Key> keys_of(std::span<Key> keys, std::span<const std::uint64_t> ranks, std::span<Key> spare) {
   constexpr std::size_t kFew = 8;
   std::vector<Key> found;
   if (ranks.size() > kFew) {
-    std::sort(keys.begin(), keys.end());
+    place_ranks(keys, 0, ranks);
     for (const std::uint64_t rank : ranks) found.push_back(keys[rank]);
     return found;
   }

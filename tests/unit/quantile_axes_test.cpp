@@ -11,7 +11,9 @@
 
 #include "core/visit.hpp"
 
+#include <gmp.h>
 #include <gtest/gtest.h>
+#include <mpfr.h>
 
 #include <algorithm>
 #include <bit>
@@ -305,6 +307,26 @@ TEST(QuantileAxes, AGroupOfMillions) {
                {{0.5, 0.99}, {}, NanPolicy::propagate, 0});
 }
 
+TEST(QuantileAxes, AGroupOfMillionsOfNans) {
+  std::vector<float> values((std::uint64_t{1} << 20) + 2, std::nanf(""));
+  values.back() = 3;
+  std::vector<std::uint8_t> indices(values.size(), 0);
+  indices.back() = 1;
+  const Values found = median(std::span<const float>(values), by(std::span<const std::uint8_t>(indices), 2), {.nan = NanPolicy::skip});
+  EXPECT_TRUE(std::isnan(found.as<double>()[0]));
+  EXPECT_EQ(found.as<double>()[1], 3);
+}
+
+TEST(QuantileAxes, ManyQuantiles) {
+  std::vector<double> q;
+  for (int i = 0; i <= 100; ++i) q.push_back(i / 100.0);
+  for (const std::uint64_t each : {30, 700, 5000}) {
+    const auto elements = some_elements(DType::float64, 20 * each, false, true, each);
+    const Array rows(elements.data(), Shape({20, each}), DType::float64);
+    check(rows, Axes{1}, lines(rows, 1), {q, {}, NanPolicy::skip, 2});
+  }
+}
+
 TEST(QuantileAxes, WhatHasNoAnswerIsNamed) {
   const double nan = std::nan("");
   const std::vector<double> values = {1, nan, 2, nan, 3, nan};
@@ -356,11 +378,37 @@ TEST(QuantileAxes, NetworksSort) {
   }
 }
 
+// low + (high - low) · rest / whole by GMP, rounded to the nearest double; for results that are normal.
+double between_by_gmp(double low, double high, const selection::Position& at) {
+  mpq_t a, b, weight;
+  mpq_inits(a, b, weight, nullptr);
+  mpq_set_d(a, low);
+  mpq_set_d(b, high);
+  const auto set = [](mpz_ptr to, selection::Uint128 value) {
+    mpz_set_ui(to, static_cast<std::uint64_t>(value >> 64));
+    mpz_mul_2exp(to, to, 64);
+    mpz_add_ui(to, to, static_cast<std::uint64_t>(value));
+  };
+  set(mpq_numref(weight), at.rest);
+  set(mpq_denref(weight), at.whole);
+  mpq_canonicalize(weight);
+  mpq_sub(b, b, a);
+  mpq_mul(b, b, weight);
+  mpq_add(a, a, b);
+  mpfr_t result;
+  mpfr_init2(result, 53);
+  mpfr_set_q(result, a, MPFR_RNDN);
+  const double value = mpfr_get_d(result, MPFR_RNDN);
+  mpfr_clear(result);
+  mpq_clears(a, b, weight, nullptr);
+  return value == 0 ? 0.0 : value;
+}
+
 TEST(QuantileAxes, BetweenByFewOperations) {
   std::mt19937_64 random(11);
   std::uint64_t decided = 0, all = 0;
-  for (int turn = 0; turn < 400'000; ++turn) {
-    const double q[] = {0.5, 0.25, 0.9, 0.1, 1.0 / 3, 0.123456789, 0.75, 1e-3, 0.3};
+  for (int turn = 0; turn < 200'000; ++turn) {
+    const double q[] = {0.5, 0.25, 0.9, 0.1, 1.0 / 3, 0.123456789, 0.75, 1e-3, 0.3, 0.8413447460685429, 0.99999999999999989};
     const selection::Position at =
         selection::position(selection::fraction_of(q[random() % std::size(q)]), 2 + random() % 40, QuantileMethod::linear);
     if (at.rest == 0) continue;
@@ -381,6 +429,11 @@ TEST(QuantileAxes, BetweenByFewOperations) {
     }
     if (!std::isfinite(low) || !std::isfinite(high)) continue;
     if (low > high) std::swap(low, high);
+    const double by_gmp = between_by_gmp(low, high, at);
+    if (low != high && (by_gmp == 0 || std::fabs(by_gmp) >= std::numeric_limits<double>::min()) && turn % 4 != 0) {
+      const double exact = selection::Between(at, false)({low, DType::float64}, {high, DType::float64}).as_double();
+      ASSERT_EQ(std::bit_cast<std::uint64_t>(exact), std::bit_cast<std::uint64_t>(by_gmp)) << low << " " << high;
+    }
     for (const bool to_float : {false, true}) {
       const selection::Between between(at, to_float);
       const std::optional<double> quick = between.quickly(low, high);
