@@ -7,10 +7,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <string_view>
+
 namespace samesum::cli {
 
-AxesInput::AxesInput(const Input& input, const std::string& option, bool for_operator) {
+AxesInput::AxesInput(const Input& given, const std::string& option, bool for_operator) {
   const TextLines lines = option == "--axis" || option == "--tile" ? TextLines::rows : TextLines::sequence;
+  Input input = given;
+  input.rows = lines == TextLines::rows;
   const auto add = [&](const std::string& name, const std::string& file, const InputOptions& how, TextAs text) {
     const Elements& elements = files_.emplace_back(file, how, text, lines);
     bytes_ += elements.view().bytes();
@@ -30,6 +35,16 @@ AxesInput::AxesInput(const Input& input, const std::string& option, bool for_ope
     if (complex_) formula_ = Formula("x");
   }
   shape_ = shape_of(inputs_);
+  if (!formula_ || complex_) return;
+  try {
+    formula_->describe(inputs_, parameters_);
+  } catch (const Error& error) {
+    const bool of_integers = std::string_view(error.what()).find("takes integers, not float64") != std::string_view::npos;
+    const bool text = std::ranges::any_of(files_, [](const Elements& file) { return file.format() == "text"; });
+    if (!of_integers || !text) throw;
+    throw Error(error.kind(),
+                fmt::format("{}\nhere numbers of a text are float64: 'int64(x)' in the formula makes integers of them", error.what()));
+  }
 }
 
 Values AxesInput::reduce(AxisReduction reduction, const Axes& axes, const Options& options) const {

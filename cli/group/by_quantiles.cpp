@@ -11,6 +11,7 @@
 #include <samesum/source.hpp>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <chrono>
 #include <cmath>
@@ -85,19 +86,28 @@ int run_quantiles_by(Output& out, Input input, const std::vector<double>& q, con
   Rowed rows;
   Numbers numbers(input, rows);
   Spool spool(numbers);
-  const Array all = spool.all(true);
+  const Array all = spool.all(
+      true, [&](std::uint64_t index) { return fmt::format("number {} (of {})", index, fmt::join(rows.keys[rows.group_of[index]], ", ")); });
   if (rows.key_names.empty()) rows.key_names = input.named_keys();
   const std::uint64_t groups = rows.keys.size();
-  const By by = samesum::by(Array(std::span<const std::uint64_t>(rows.group_of)), groups);
+  // Groups without a number have no quantiles, and are numbered behind the others.
+  std::vector<std::uint64_t> number_of(groups, groups);
+  std::uint64_t with_numbers = 0;
+  for (std::uint64_t& group : rows.group_of) {
+    if (number_of[group] == groups) number_of[group] = with_numbers++;
+    group = number_of[group];
+  }
+  const By by = samesum::by(Array(std::span<const std::uint64_t>(rows.group_of)), with_numbers);
   const Options options = {.nan = result.nan_policy(), .device = Device::open("cpu"), .tuning = {.threads = input.threads}};
   const Values found = quantiles(all, q, by, rule, options);
   const Values counts = count(all, by, options);
+  const auto count_of = [&](std::size_t group) { return number_of[group] < groups ? counts.as<std::uint64_t>()[number_of[group]] : 0; };
   std::vector<std::size_t> order(groups);
   std::iota(order.begin(), order.end(), std::size_t{0});
   if (input.sorted) order = order_of(rows.keys);
   // Nothing of a group without a number.
   const auto at = [&](std::size_t group, std::size_t i) {
-    return counts.as<std::uint64_t>()[group] == 0 ? std::optional<Number>() : std::optional(number_at(found, i * groups + group));
+    return count_of(group) == 0 ? std::optional<Number>() : std::optional(number_at(found, i * with_numbers + number_of[group]));
   };
 
   if (result.json) {
@@ -105,7 +115,7 @@ int run_quantiles_by(Output& out, Input input, const std::vector<double>& q, con
     for (const std::size_t group : order) {
       Json& one = object["groups"].emplace_back();
       one["key"] = rows.keys[group];
-      one["count"] = counts.as<std::uint64_t>()[group];
+      one["count"] = count_of(group);
       one["quantiles"] = Json::array();
       for (std::size_t i = 0; i < q.size(); ++i) {
         Json& entry = one["quantiles"].emplace_back(Json{{"q", q[i]}});

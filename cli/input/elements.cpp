@@ -34,15 +34,16 @@ namespace {
 std::unique_ptr<Source> open_all(const std::string& name, InputOptions options, TextLines& lines) {
   options.text.in_order = true;
   options.mapped = true;
-  if (options.raw || !options.text.columns.empty()) lines = TextLines::sequence;
+  if (options.raw || options.text.columns.size() == 1) lines = TextLines::sequence;
   if (lines == TextLines::sequence) return open_source(name, options);
-  options.text.table = true;
+  options.text.table = options.text.columns.empty();
   return open_table(name, options);
 }
 
 }  // namespace
 
 Elements::Elements(std::string name, InputOptions options, TextAs text, TextLines lines) : name_(std::move(name)) {
+  names_columns_ = options.text.header.value_or(false) || !options.text.columns.empty();
   source_ = open_all(name_, std::move(options), lines);
   take(text, lines);
 }
@@ -62,7 +63,7 @@ void Elements::take(TextAs text, TextLines lines) {
 void Elements::keep(TextAs text, TextLines lines) {
   try {
     if (lines == TextLines::rows && source_->format() == "text") {
-      matrix_ = std::make_unique<Values>(text_matrix(*source_, text == TextAs::numbers));
+      matrix_ = std::make_unique<Values>(text_matrix(*source_, text == TextAs::numbers, names_columns_));
       view_ = matrix_->array().reshaped({matrix_->size()});
       return;
     }

@@ -57,6 +57,7 @@ class Elements {
   void keep(TextAs text, TextLines lines);
 
   std::string name_;
+  bool names_columns_ = false;  ///< the user says that the first line does
   std::unique_ptr<Source> source_;
   std::unique_ptr<Spool> spool_;
   std::unique_ptr<Values> matrix_;

@@ -113,7 +113,7 @@ InputOptions Input::options() const {
   options.text.columns = named_columns();
   require(tables != Tables::one_column || options.text.columns.size() <= 1,
           "--column takes one name or number here: this command reads one column");
-  require((!header && !no_header) || !columns.empty() || !keys.empty() || all_columns || tables == Tables::described_whole,
+  require((!header && !no_header) || !columns.empty() || !keys.empty() || all_columns || rows || tables == Tables::described_whole,
           "--header and --no-header are for tables: say which columns to read (--column)");
   if (tables != Tables::described_whole || all_columns) options.text.table = all_columns;
   if (header || no_header) options.text.header = header;

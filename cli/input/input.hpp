@@ -52,6 +52,7 @@ struct Input {
   bool any_order = false;                    ///< the order of an array's elements does not matter
   bool mapped = false;                       ///< a file that can be mapped is, though it be larger than the memory: InputOptions::mapped
   Tables tables = Tables::one_column;
+  bool rows = false;      ///< the lines of a text are the rows of a matrix
   bool in_order = false;  ///< numbers of a text in order: for results that depend on indices
 
   /// Adds standard input where no file is named, unless it is a terminal: that is an error (usage).

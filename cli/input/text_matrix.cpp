@@ -48,10 +48,17 @@ class Noted final : public Source {
 
 }  // namespace
 
-Values text_matrix(Source& table, bool integers) {
+Values text_matrix(Source& table, bool integers, bool names_columns) {
   Noted noted(table);
   Spool spool(noted);
   for (const Column& column : table.columns()) {
+    // A first line without a number has names; these may be meant as numbers.
+    if (!names_columns && !column.name.empty() && std::string_view("0123456789+-.($").find(column.name[0]) != std::string_view::npos) {
+      throw Error(ErrorKind::usage,
+                  fmt::format("'{}' in the first line is no number, and hardly a name: write it as a number, or say that the line "
+                              "has names (--header)",
+                              column.label));
+    }
     if (column.words != 0) {
       throw Error(ErrorKind::usage,
                   fmt::format("line {}: '{}' is no number, and a text along axes is a matrix of numbers: --column reads one column",
@@ -59,7 +66,7 @@ Values text_matrix(Source& table, bool integers) {
     }
     if (column.missing != 0) {
       throw Error(ErrorKind::usage,
-                  fmt::format("column {} has {} missing {}, and a matrix has a number at each position: write nan for them", column.label,
+                  fmt::format("column '{}' has {} missing {}, and a matrix has a number at each position: write nan for them", column.label,
                               column.missing, column.missing == 1 ? "number" : "numbers"));
     }
   }

@@ -89,13 +89,21 @@ class Axes(Case):
         self.assertEqual(self.succeed("scan", "--axis", "0", "--plain", "m.txt").split(), ["1", "2", "3", "5", "7", "9"])
         self.assertEqual(self.succeed("sum", "--tile", "1x3", "m.txt").split(), ["6", "15"])
         self.assertEqual(self.succeed("sum", "m.txt").split(), ["21"])  # as before: all numbers
+        self.assertEqual(self.succeed("sum", "--axis", "1", "--header", "m.csv").split(), ["6.5", "3"])
+        self.assertEqual(self.succeed("sum", "--axis", "1", "--no-header", "m.txt").split(), ["6", "15"])
+        self.assertEqual(self.succeed("sum", "--axis", "1", "--column", "z,x", "m.csv").split(), ["4", "-2"])
+        for line in (b"1,000;2,000", b"(1+2j);3j", b"1.2.3;4.5.6", b"2024-01-01;x"):
+            self.assertIn("is no number, and hardly a name", self.refuse("sum", "--axis", "1", "--sep", ";", "-", input=line + b"\n3;4\n"))
+        self.assertEqual(self.succeed("sum", "--axis", "1", "--header", "-", input=b"1st,2nd\n3,4\n").split(), ["7"])
+        self.assertIn("'int64(x)'", self.refuse("sum", "--axis", "1", "--map", "popcount(x)", "m.txt"))
+        self.assertEqual(self.succeed("sum", "--axis", "1", "--map", "popcount(int64(x))", "m.txt").split(), ["4", "5"])
         many = [[(7 * i * i + j) % 1000 for j in range(9)] for i in range(5000)]
         self.write("many.txt", "".join(" ".join(map(str, row)) + "\n" for row in many).encode())
         self.assertEqual(self.succeed("sum", "--axis", "1", "many.txt").split(), [str(sum(row)) for row in many])
         self.assertEqual(self.succeed("max", "--axis", "0", "many.txt").split(), [str(max(column)) for column in zip(*many)])
         self.assertIn("m.txt:2:4: a line of 2 fields", self.refuse("sum", "--axis", "0", self.write("m.txt", b"1 2 3\n4 5\n")))
         self.assertIn("line 2: 'Rome' is no number", self.refuse("sum", "--axis", "0", self.write("w.csv", b"a,b\nRome,3\n")))
-        self.assertIn("column 2 has 1 missing number", self.refuse("sum", "--axis", "0", self.write("n.csv", b"1,NA\n2,3\n")))
+        self.assertIn("column '2' has 1 missing number", self.refuse("sum", "--axis", "0", self.write("n.csv", b"1,NA\n2,3\n")))
 
     def test_formulas(self):
         values, file = self.matrix()

@@ -101,6 +101,10 @@ class Median(Case):
             lines = self.succeed("quantile", "-q", q, "--by", "k", "--column", "v", "--sorted", "r.csv").splitlines()[1:]
             wanted = [f"{key}\t" + f"{float(between([v for k, v in rows if k == key], q)):.17g}" for key in sorted({k for k, _ in rows})]
             self.assertEqual([line.split("\t")[0] + "\t" + f"{float(line.split()[1]):.17g}" for line in lines], wanted)
+        self.assertEqual(self.noted("quantile", "-q", "0.5", "--method", "lower", "--by", "city", "--column", "price", "-",
+                                    input=b"city,price\nA,\nB,4\nA,\n")[0], "city\tprice\nA\t\nB\t4\n")
+        self.assertIn("number 1 (of B), from 0 on, is 9007199254740993",
+                      self.refuse("median", "--by", "city", "--column", "price", "-", input=b"city,price\nA,1.5\nB,9007199254740993\n"))
         self.write("empty.csv", b"city,price\n")
         self.assertEqual(self.succeed("median", "--by", "city", "--column", "price", "--allow-empty", "empty.csv"), "city\tprice\n")
         self.assertIn("--by needs the column of the numbers", self.refuse("median", "--by", "city", "t.csv"))
