@@ -90,7 +90,9 @@ int run(Output& out, const ScanOptions& options) {
                 "--plain, --csv and --json say how values are printed, and with --out they are not: leave one of them out");
   }
   const TextAs numbers = has_operator || what.float32 ? TextAs::float64 : TextAs::numbers;
-  const Elements elements(options.input.files.front(), options.input.options(), numbers, what.axis ? TextLines::rows : TextLines::sequence);
+  Input of_rows = options.input;
+  of_rows.rows = what.axis.has_value();
+  const Elements elements(options.input.files.front(), of_rows.options(), numbers, what.axis ? TextLines::rows : TextLines::sequence);
   const std::vector<std::uint64_t> shape = elements.shape();
   const Device device = choose_device(options.device, elements.view().bytes());
   const Array data = elements.view().reshaped(Shape(shape));

@@ -24,7 +24,9 @@ int run_matrix(Output& out, const HistOptions& options) {
                 "--tile, --tiles, --region and --mask take one matrix as it is: leave out further files, --map and --nodata");
   }
   const std::string& file = options.input.files.front();
-  const Elements elements(file, options.input.options(), TextAs::float64, TextLines::rows);
+  Input of_rows = options.input;
+  of_rows.rows = true;
+  const Elements elements(file, of_rows.options(), TextAs::float64, TextLines::rows);
   const Image whole = matrix_as_image(elements);
   if (whole.width == 0 || whole.height == 0) {
     throw Error(ErrorKind::usage, fmt::format("{}: a matrix without elements has no tiles", shown_name(file)));

@@ -71,6 +71,13 @@ def present(x: Any) -> tuple[Any, bool]:
     return x, False
 
 
+def listed(x: Any) -> Any:
+    """Generators, sets and other iterables without subscripts as lists, for what reads them more than once; others as they are."""
+    if hasattr(x, "__getitem__") or not hasattr(x, "__iter__") or hasattr(x, "__dlpack__") or any(hasattr(x, name) for name in _OTHERS):
+        return x
+    return list(x)
+
+
 def as_array(x: Any) -> Any:
     """numpy.asarray, but lists of integers that have no common type of 64 bits are arrays of objects: numpy makes float64 of some."""
     found = numpy.asarray(x)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as _numpy
 
 from . import _core
-from ._arrays import present, widened
+from ._arrays import listed, present, widened
 from ._docs import documented
 from ._drawing import HistogramNd
 from ._progress import watched
@@ -59,6 +59,7 @@ def histogram(x: Any, bins: Any = 10, range: Any = None, density: bool = False, 
     """
     if progress is not None:
         return watched(histogram, locals())
+    x, bins, weights = listed(x), listed(bins), listed(weights)
     if weights is None and not density:
         return _core.histogram(x, _bins_of(x, bins, range), device)
     cells = _filled([x], [_bins_of(x, bins, range, weights is not None)], density, weights, squares, device)
@@ -93,9 +94,12 @@ def histogramdd(sample: Any, bins: Any = 10, range: Any = None, density: bool = 
     """
     if progress is not None:
         return watched(histogramdd, locals())
+    sample, weights = listed(sample), listed(weights)
     if not isinstance(sample, (list, tuple)):
         sample = _numpy.asarray(sample)
         sample = [sample[:, i] for i in builtins.range(sample.shape[1])] if sample.ndim == 2 else [sample]
+    else:
+        sample = [listed(x) for x in sample]
     each: list[Any] = [bins] * len(sample) if _numpy.isscalar(bins) else list(bins)
     limits = [None] * len(sample) if range is None else list(range)
     if len(each) != len(sample) or len(limits) != len(sample):

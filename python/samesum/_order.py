@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as _numpy
 
 from . import _core
-from ._arrays import is_complex, present
+from ._arrays import is_complex, listed, present
 from ._core import Statistics
 from ._docs import documented
 from ._progress import watched
@@ -216,6 +216,7 @@ def all(x: Any, axis: Axis = None, out: Any = None, keepdims: bool = False, wher
     >>> samesum.all([1.0, float('nan')])
     True
     """
+    x = listed(x)
     if not _simple(x, where):
         return _each(lambda part: count_nonzero(part, device=device) == part.size, x, axis, keepdims, out, where, lambda _: bool)
     x, _ = present(x)
@@ -281,6 +282,7 @@ def quantile(x: Any, q: Any, axis: Axis = None, out: Any = None, method: str = "
     """
     if progress is not None:
         return watched(quantile, locals())
+    q = listed(q)
     between = method in ("linear", "midpoint")  # two elements
     if axis is not None or keepdims or where is not True or out is not None:
         taken = (x, nan) if _simple(x, where) else _without(x, where, "quantile", nan)
@@ -290,7 +292,7 @@ def quantile(x: Any, q: Any, axis: Axis = None, out: Any = None, method: str = "
             return into(out, found[0] if _numpy.ndim(q) == 0 else found)
         if _numpy.ndim(q) == 0:
             return _each(lambda part: _core.quantiles(part, [float(q)], method, nan, device)[0], x, axis, keepdims, out, where,
-                         lambda dtype: _numpy.float64 if between or dtype.kind == "f" else _KINDS["sum"](dtype))
+                         lambda dtype: _numpy.float64 if between else _KINDS["min"](dtype))
         return into(out, _numpy.array([quantile(x, each, axis, None, method, keepdims, where, device, nan) for each in q]))
     if _numpy.ndim(q) == 0:
         return _core.quantiles(x, [float(q)], method, nan, device)[0]

@@ -16,10 +16,11 @@ if TYPE_CHECKING:
 
 
 def _alike(a: Any, b: Any) -> tuple[Any, Any]:
-    """Two arrays of numpy in their common type, which has to hold all elements; others as they are."""
-    if not isinstance(a, _numpy.ndarray) or not isinstance(b, _numpy.ndarray) or a.dtype == b.dtype:
+    """Two arrays in host memory in numpy's common type of both, which has to hold all elements; others, and those of one type, as they are."""
+    if getattr(a, "dtype", None) == getattr(b, "dtype", None) or hasattr(a, "__cuda_array_interface__") or hasattr(b, "__cuda_array_interface__"):
         return a, b
-    if a.dtype.kind not in "biufc" or b.dtype.kind not in "biufc" or _numpy.ma.isMaskedArray(a) or _numpy.ma.isMaskedArray(b):
+    a, b = every(a), every(b)
+    if a.dtype == b.dtype or a.dtype.kind not in "biufc" or b.dtype.kind not in "biufc":
         return a, b
     common = _numpy.result_type(a.dtype, b.dtype)
     if common.kind == "f" and a.dtype.kind in "iu" and b.dtype.kind in "iu":  # int64 and uint64

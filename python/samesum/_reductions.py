@@ -105,7 +105,7 @@ def _each(function: Callable[[Any], Any], x: Any, axis: Axis, keepdims: bool, ou
     if axis is None and not keepdims and out is None:
         return results[0]
     shape = tuple(1 if i in axes else n for i, n in enumerate(x.shape)) if keepdims else rest
-    return into(out, numbers(results, kind(x.dtype)).reshape(shape))
+    return into(out, numbers(results, kind(x.dtype)).reshape(shape)[() if out is None else ...])
 
 
 def into(out: Any, results: Any) -> Any:
@@ -162,7 +162,12 @@ def _narrowed(reduction: Any, whole: Callable[[Any, str], float], x: Any, axis: 
     if interface is None or interface["typestr"][1] not in "fiub":
         return None
     axes = _axes(axis) or []
-    wide = _numpy.asarray(_core.along(reduction, x, axes, False, nan, device, None, ddof), _numpy.float64)
+    try:
+        wide = _numpy.asarray(_core.along(reduction, x, axes, False, nan, device, None, ddof), _numpy.float64)
+    except _core.NoAnswerError:
+        if interface["typestr"][1] == "f" or reduction.name != "sum":
+            raise
+        return None  # a sum of integers beyond 64 bits is no float beyond its range
     axes = [each % x.ndim for each in axes]
     found = once(wide, _numpy.dtype(_numpy.float32))
     for place in halfway(wide, found.dtype):
@@ -218,7 +223,12 @@ def sum(x: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims:
         if found is not None:
             return found
     if dtype is not None and not to_float and not hasattr(out, "__cuda_array_interface__"):
-        return into(out, _as_float64(sum(x, axis, None, None, keepdims, where, device, nan)))
+        try:
+            return into(out, _as_float64(sum(x, axis, None, None, keepdims, where, device, nan)))
+        except _core.NoAnswerError:
+            if axis is None or hasattr(x, "__cuda_array_interface__"):
+                raise
+            return _each(lambda part: float(_core.sum(part, nan, device, False)), x, axis, keepdims, out, where, _float64)
     if nan == "skip":
         x = whole_nans(x)
     try:

@@ -84,6 +84,7 @@ class Products(unittest.TestCase):
 
     def test_dot_of_different_types(self):
         self.assertEqual(samesum.dot([1, 2], [1.5, 2.5]), 6.5)
+        self.assertEqual(samesum.dot(np.ma.array([1, 2]), np.array([0.5, 1])), 2.5)
         self.assertEqual(samesum.dot(np.float32([0.1]), np.float64([1])), float(np.float32(0.1)))
         self.assertEqual(samesum.dot(np.int8([1, -2]), np.uint64([2**63 - 1, 1])), 2**63 - 3)
         self.assertEqual(samesum.dot(np.int8([1, 2]), np.uint64([2**64 - 1, 1])), 2**64 + 1)

@@ -245,6 +245,17 @@ class Reductions(unittest.TestCase):
         self.assertEqual(samesum.sum(x for x in []), 0.0)
         with self.assertRaises(TypeError):
             samesum.sum({"a": 1})
+        self.assertEqual(samesum.histogram((x for x in (1.0, 2, 3)), bins=2).counts().tolist(), [1, 2])
+        self.assertEqual(samesum.histogram2d(iter([1.0, 2]), iter([1.0, 2]), 2)[0].tolist(), [[1, 0], [0, 1]])
+        self.assertEqual((samesum.all(x for x in (1, 2)), samesum.all({1, 0}), samesum.any(iter([0, 0]))), (True, False, False))
+        self.assertEqual(samesum.quantile([1, 2, 3], iter([0.5, 1])).tolist(), [2, 3])
+
+    def test_sums_of_integers_beyond_64_bits_as_floats(self):
+        x = np.array([[2**62] * 4, [1] * 4])
+        self.assertEqual(samesum.sum(x, axis=1, dtype=np.float32).tolist(), [2.0**64, 4])
+        self.assertEqual(samesum.sum(x, axis=1, dtype=float).tolist(), [2.0**64, 4])
+        with self.assertRaises(samesum.NoAnswerError):
+            samesum.sum(x, axis=1)
 
     def test_float32_results_along_axes(self):
         """With ddof, where and NaNs left out they take one pass; each is that of its elements alone, also halfway between two float32."""
@@ -290,6 +301,11 @@ class Reductions(unittest.TestCase):
                     some = samesum.median(x, axis=axis, where=taken)
                     self.assertEqual(some.tolist(), np.ma.median(np.ma.array(x.astype(np.float64), mask=~taken), axis=axis).tolist())
         out = np.zeros(2)
+        for dtype in (np.int8, np.uint16, np.float32):  # one type, whatever `where` is
+            x = np.array([[1, 2, 3], [4, 5, 6]], dtype)
+            found = samesum.quantile(x, 0.5, axis=1, where=[[True, True, False], [True, False, True]], method="lower")
+            self.assertEqual((found.dtype, found.tolist()), (dtype, [1, 4]))
+        self.assertIsInstance(samesum.median(np.ma.array([1.0, np.nan, 5], mask=[1, 0, 0]), axis=0), float)
         self.assertIs(samesum.median([[1, 2], [5, 8]], axis=0, out=out), out)
         self.assertEqual(out.tolist(), [3, 5])
 
