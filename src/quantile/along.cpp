@@ -64,6 +64,10 @@ class AxisLists {
         continue;
       }
       for (std::size_t i = 0; i < count; ++i) {
+        if (last.stride == element && spacing.next == 1) {
+          nans[i] += put_keys<Element>(from + offsets[i], last.extent, to + i * spacing.list);
+          continue;
+        }
         std::uint64_t nans_here = 0;
         for (std::uint64_t j = 0; j < last.extent; ++j) {
           const std::byte* const at = from + offsets[i] + static_cast<std::int64_t>(j) * last.stride;

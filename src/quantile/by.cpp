@@ -39,6 +39,10 @@ class GroupLists {
       const std::byte* const from = elements + segments_.offsets[first + i] * sizeof(Element);
       const std::uint64_t size_of_list = size(first + i);
       nans[i] = 0;
+      if (spacing.next == 1) {
+        nans[i] = put_keys<Element>(from, size_of_list, keys + i * spacing.list);
+        continue;
+      }
       for (std::uint64_t j = 0; j < size_of_list; ++j) {
         nans[i] += put_key<Element>(from + j * sizeof(Element), keys[i * spacing.list + j * spacing.next]);
       }

@@ -59,6 +59,14 @@ bool put_key(const std::byte* from, Unsigned<sizeof(Element)>& to) {
   return nan;
 }
 
+/// The same of elements that follow one another; returns the number of NaNs. A loop of vectors.
+template <class Element>
+std::uint64_t put_keys(const std::byte* from, std::uint64_t count, Unsigned<sizeof(Element)>* to) {
+  std::uint64_t nans = 0;
+  for (std::uint64_t i = 0; i < count; ++i) nans += put_key<Element>(from + i * sizeof(Element), to[i]);
+  return nans;
+}
+
 /// Networks and rankings that are used again. May be used by several threads at once.
 class Kept {
  public:

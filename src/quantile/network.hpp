@@ -1,4 +1,5 @@
-// Sorting networks: many short lists of keys are sorted at once, each in a lane of vectors.
+// What vectors do with keys: sorting networks, where many short lists are sorted at once, each in a lane; and the pass that narrows a long
+// list.
 #pragma once
 
 #include <cstddef>
@@ -24,5 +25,10 @@ inline constexpr std::size_t kRowBytes = 64;
 /// Sorts the lists in the lanes of `rows`, each of kRowBytes. Key: an unsigned integer.
 template <class Key>
 void exchange(std::span<const Exchange> network, Key* rows);
+
+/// Writes the keys from `least` to `greatest` to `kept`, which has room for `size`, in any order, and returns their number; `below` gets
+/// that of the keys less than `least`. Key: an unsigned integer.
+template <class Key>
+std::size_t keep_between(const Key* keys, std::size_t size, Key least, Key greatest, Key* kept, std::size_t& below);
 
 }  // namespace samesum::selection

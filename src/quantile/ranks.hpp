@@ -3,6 +3,7 @@
 
 #include "core/visit.hpp"
 #include "quantile/keys.hpp"
+#include "quantile/network.hpp"
 
 #include <samesum/types.hpp>
 #include <samesum/value.hpp>
@@ -37,16 +38,21 @@ std::pair<Key, Key> keys_of(std::span<Key> keys, std::uint64_t first, std::uint6
     const std::size_t margin = size < 1 << 12 ? 12 : size < 1 << 16 ? 24 : 48;  // three times the deviation of a rank
     std::array<Key, 1024> sample;
     for (std::size_t i = 0; i < samples; ++i) sample[i] = keys[i * (size / samples)];
-    std::sort(sample.begin(), sample.begin() + static_cast<std::ptrdiff_t>(samples));
     const std::size_t from = first * samples / size, to = last * samples / size + 1;
-    const Key least = from < margin ? 0 : sample[from - margin];
-    const Key greatest = to + margin >= samples ? std::numeric_limits<Key>::max() : sample[to + margin];
-    std::size_t below = 0, kept = 0;
-    for (const Key key : keys) {
-      spare[kept] = key;
-      kept += static_cast<Key>(key - least) <= static_cast<Key>(greatest - least);
-      below += key < least;
+    const auto place = [&](std::size_t i) { return sample.begin() + static_cast<std::ptrdiff_t>(i); };
+    Key least = 0, greatest = std::numeric_limits<Key>::max();
+    auto rest = sample.begin();
+    if (from >= margin) {
+      std::nth_element(rest, place(from - margin), place(samples));
+      least = sample[from - margin];
+      rest = place(from - margin + 1);
     }
+    if (to + margin < samples) {
+      std::nth_element(rest, place(to + margin), place(samples));
+      greatest = sample[to + margin];
+    }
+    std::size_t below = 0;
+    const std::size_t kept = keep_between<Key>(keys.data(), size, least, greatest, spare.data(), below);
     if (below <= first && last < below + kept) {
       if (least == greatest) return {least, least};
       if (kept <= size / 2) return keys_of(spare.first(kept), first - below, last - below, spare.subspan(kept));
