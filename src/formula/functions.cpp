@@ -2,6 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace samesum::formula {
 namespace {
@@ -111,6 +115,36 @@ std::span<const Function> functions() noexcept { return kFunctions; }
 const Function* find_function(std::string_view name) noexcept {
   const auto* const found = std::find_if(std::begin(kFunctions), std::end(kFunctions), [&](const Function& f) { return f.name == name; });
   return found == std::end(kFunctions) ? nullptr : found;
+}
+
+const Function* similar_function(std::string_view name) {
+  constexpr std::pair<std::string_view, std::string_view> kOtherNames[] = {
+      {"ln", "log"},      {"sgn", "sign"},     {"fabs", "abs"},      {"power", "pow"},  {"arcsin", "asin"},
+      {"arccos", "acos"}, {"arctan", "atan"},  {"arctan2", "atan2"}, {"rint", "round"}, {"maximum", "max"},
+      {"minimum", "min"}, {"where", "select"}, {"fmax", "max"},      {"fmin", "min"}};
+  std::string lower(name);
+  for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  for (const auto& [other, known] : kOtherNames) {
+    if (lower == other) return find_function(known);
+  }
+  const Function* best = nullptr;
+  std::size_t least = lower.size() / 3 + 1;  // fewer letters are to be changed, added or removed (Levenshtein's distance)
+  for (const Function& f : kFunctions) {
+    std::vector<std::size_t> row(f.name.size() + 1);
+    std::iota(row.begin(), row.end(), std::size_t{0});
+    for (std::size_t i = 0; i < lower.size(); ++i) {
+      std::size_t before = std::exchange(row[0], i + 1);
+      for (std::size_t k = 0; k < f.name.size(); ++k) {
+        const std::size_t changed = before + (lower[i] != f.name[k] ? 1 : 0);
+        before = std::exchange(row[k + 1], std::min({changed, row[k] + 1, row[k + 1] + 1}));
+      }
+    }
+    if (row.back() < least) {
+      least = row.back();
+      best = &f;
+    }
+  }
+  return best;
 }
 
 const Function& operator_of(std::string_view symbol, unsigned operands) noexcept {

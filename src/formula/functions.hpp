@@ -139,6 +139,8 @@ struct Function {
 
 /// The function of this name; null where there is none.
 const Function* find_function(std::string_view name) noexcept;
+/// The function whose name is most like this one; null where none is like it.
+const Function* similar_function(std::string_view name);
 /// The operator of that text with `operands` operands.
 const Function& operator_of(std::string_view symbol, unsigned operands) noexcept;
 std::span<const Function> functions() noexcept;

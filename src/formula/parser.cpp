@@ -211,7 +211,10 @@ class Parser {
     if (function == nullptr) {
       std::string known;
       for (const Function& f : functions()) known += fmt::format("{}{}", known.empty() ? "" : ", ", f.name);
-      throw error_at(tree_.text, word.column, fmt::format("no function '{}'; there are {}", word.text.substr(0, 40), known));
+      const Function* const similar = similar_function(word.text.substr(0, 40));
+      throw error_at(tree_.text, word.column,
+                     fmt::format("no function '{}'{}; there are {}", word.text.substr(0, 40),
+                                 similar != nullptr ? fmt::format(" (did you mean '{}'?)", similar->name) : "", known));
     }
     advance();
     std::vector<std::uint32_t> operands;

@@ -103,6 +103,7 @@ Shape Shapes::shape_of_name(const Part& part) const {
   if (word == "i") return {Shape::Form::number, {Kind::int64}};
   if (word == "true" || word == "false") return {Shape::Form::number, {Kind::boolean}};
   if (constant_of(part) != nullptr) return {Shape::Form::number, {Kind::real}};
+  if (find_function(word) != nullptr) fail(part, fmt::format("'{0}' is a function: write its operands, {0}(...)", word));
   std::string known;
   for (const InputType& input : inputs_) known += (known.empty() ? "" : ", ") + input.name;
   for (const ParameterType& parameter : parameters_) known += (known.empty() ? "" : ", ") + parameter.name;
