@@ -64,7 +64,7 @@ struct Quantiles {
 ///
 /// Each q lies in [0, 1] and stands for the shortest decimal number that reads back as this double: 0.9 is exactly nine tenths, and the
 /// index is exact. A q between 0 and 1e-20 is refused. Time: O(n): one pass over arrays of up to 2^20 elements and over types of up to 16
-/// bits, otherwise usually two passes, and at most 2 (32 bits) or 4 (64 bits); many quantiles may need more. Memory: under 32 MiB, and up
+/// bits, otherwise usually two passes, and at most 2 (32 bits) or 4 (64 bits); many quantiles may need more. Memory: under 40 MiB, and up
 /// to 8 MiB for each thread. May be called from several threads at once.
 /// @throws Error (no_answer) if there are no elements, or all are NaN and skipped; Error (usage) for an invalid q.
 /// It runs on the CPU, but for arrays of more than 4096 elements on a device that runs kernels: there, unless `options` name another

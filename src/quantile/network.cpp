@@ -5,7 +5,6 @@
 #define HWY_TARGET_INCLUDE "quantile/network.cpp"
 #include <hwy/foreach_target.h>  // must come before highway.h
 
-#include "quantile/keys.hpp"
 #include "quantile/network.hpp"
 
 #include <hwy/highway.h>
@@ -45,42 +44,34 @@ void exchange_in(std::span<const Exchange> network, Key* rows) {
 #endif
 }
 
-// Without branches.
+// In vectors by AVX-512: others have no instruction that compresses one.
 template <class Key>
 std::size_t keep_in(const Key* keys, std::size_t size, Key least, Key greatest, Key* kept, std::size_t& below) {
   std::size_t i = 0, number = 0, less = 0;
-#if HWY_TARGET == HWY_AVX3  // others have no instruction that compresses a vector, nor has this one for narrower keys
-  if constexpr (sizeof(Key) >= 4) {
-    namespace hn = hwy::HWY_NAMESPACE;
-    const hn::ScalableTag<Key> d;
-    const auto from = hn::Set(d, least), to = hn::Set(d, greatest);
-    for (; i + hn::Lanes(d) <= size; i += hn::Lanes(d)) {
-      const auto x = hn::LoadU(d, keys + i);
-      const auto is_less = hn::Lt(x, from);
-      less += hn::CountTrue(d, is_less);
-      number += hn::CompressBlendedStore(x, hn::Not(hn::Or(is_less, hn::Lt(to, x))), d, kept + number);
-    }
+#if HWY_TARGET == HWY_AVX3
+  namespace hn = hwy::HWY_NAMESPACE;
+  const hn::ScalableTag<Key> d;
+  const auto from = hn::Set(d, least), to = hn::Set(d, greatest);
+  for (; i + hn::Lanes(d) <= size; i += hn::Lanes(d)) {
+    const auto x = hn::LoadU(d, keys + i);
+    const auto is_less = hn::Lt(x, from);
+    less += hn::CountTrue(d, is_less);
+    number += hn::CompressBlendedStore(x, hn::Not(hn::Or(is_less, hn::Lt(to, x))), d, kept + number);
   }
 #endif
-  for (; i < size; ++i) {
-    kept[number] = keys[i];
-    number += static_cast<Key>(keys[i] - least) <= static_cast<Key>(greatest - least);
-    less += keys[i] < least;
-  }
-  below = less;
+  number += keep_each(keys + i, size - i, least, greatest, kept + number, below);
+  below += less;
   return number;
 }
 
-#define KEEP(bits)                                                                                                                   \
-  std::size_t keep##bits(const std::uint##bits##_t* keys, std::size_t size, std::uint##bits##_t least, std::uint##bits##_t greatest, \
-                         std::uint##bits##_t* kept, std::size_t& below) {                                                            \
-    return keep_in(keys, size, least, greatest, kept, below);                                                                        \
-  }
-KEEP(8)
-KEEP(16)
-KEEP(32)
-KEEP(64)
-#undef KEEP
+std::size_t keep32(const std::uint32_t* keys, std::size_t size, std::uint32_t least, std::uint32_t greatest, std::uint32_t* kept,
+                   std::size_t& below) {
+  return keep_in(keys, size, least, greatest, kept, below);
+}
+std::size_t keep64(const std::uint64_t* keys, std::size_t size, std::uint64_t least, std::uint64_t greatest, std::uint64_t* kept,
+                   std::size_t& below) {
+  return keep_in(keys, size, least, greatest, kept, below);
+}
 
 void exchange8(std::span<const Exchange> network, std::uint8_t* rows) { exchange_in(network, rows); }
 void exchange16(std::span<const Exchange> network, std::uint16_t* rows) { exchange_in(network, rows); }
@@ -116,21 +107,9 @@ void exchange(std::span<const Exchange> network, std::uint64_t* rows) {
   SIMD_CALL(exchange64)(network, rows);
 }
 
-SIMD_EXPORT(keep8);
-SIMD_EXPORT(keep16);
 SIMD_EXPORT(keep32);
 SIMD_EXPORT(keep64);
 
-template <>
-std::size_t keep_between(const std::uint8_t* keys, std::size_t size, std::uint8_t least, std::uint8_t greatest, std::uint8_t* kept,
-                         std::size_t& below) {
-  return SIMD_CALL(keep8)(keys, size, least, greatest, kept, below);
-}
-template <>
-std::size_t keep_between(const std::uint16_t* keys, std::size_t size, std::uint16_t least, std::uint16_t greatest, std::uint16_t* kept,
-                         std::size_t& below) {
-  return SIMD_CALL(keep16)(keys, size, least, greatest, kept, below);
-}
 template <>
 std::size_t keep_between(const std::uint32_t* keys, std::size_t size, std::uint32_t least, std::uint32_t greatest, std::uint32_t* kept,
                          std::size_t& below) {
@@ -140,18 +119,6 @@ template <>
 std::size_t keep_between(const std::uint64_t* keys, std::size_t size, std::uint64_t least, std::uint64_t greatest, std::uint64_t* kept,
                          std::size_t& below) {
   return SIMD_CALL(keep64)(keys, size, least, greatest, kept, below);
-}
-// Of numbers of several types, which no vector has.
-template <>
-std::size_t keep_between(const WideKey* keys, std::size_t size, WideKey least, WideKey greatest, WideKey* kept, std::size_t& below) {
-  std::size_t number = 0;
-  below = 0;
-  for (std::size_t i = 0; i < size; ++i) {
-    kept[number] = keys[i];
-    number += keys[i] - least <= greatest - least;
-    below += keys[i] < least;
-  }
-  return number;
 }
 
 std::vector<Exchange> network(std::size_t size, std::span<const std::uint64_t> wanted) {

@@ -26,9 +26,30 @@ inline constexpr std::size_t kRowBytes = 64;
 template <class Key>
 void exchange(std::span<const Exchange> network, Key* rows);
 
-/// Writes the keys from `least` to `greatest` to `kept`, which has room for `size`, in any order, and returns their number; `below` gets
-/// that of the keys less than `least`. Key: an unsigned integer.
+/// Writes the keys from `least` to `greatest` to `kept`, which has room for `size`, in their order, and returns their number; `below` gets
+/// that of the keys less than `least`. One by one, without branches.
 template <class Key>
-std::size_t keep_between(const Key* keys, std::size_t size, Key least, Key greatest, Key* kept, std::size_t& below);
+std::size_t keep_each(const Key* keys, std::size_t size, Key least, Key greatest, Key* kept, std::size_t& below) {
+  std::size_t number = 0, less = 0;
+  for (std::size_t i = 0; i < size; ++i) {
+    kept[number] = keys[i];
+    number += static_cast<Key>(keys[i] - least) <= static_cast<Key>(greatest - least);
+    less += keys[i] < least;
+  }
+  below = less;
+  return number;
+}
+
+/// The same, in vectors for keys of 32 and 64 bits.
+template <class Key>
+std::size_t keep_between(const Key* keys, std::size_t size, Key least, Key greatest, Key* kept, std::size_t& below) {
+  return keep_each(keys, size, least, greatest, kept, below);
+}
+template <>
+std::size_t keep_between(const std::uint32_t* keys, std::size_t size, std::uint32_t least, std::uint32_t greatest, std::uint32_t* kept,
+                         std::size_t& below);
+template <>
+std::size_t keep_between(const std::uint64_t* keys, std::size_t size, std::uint64_t least, std::uint64_t greatest, std::uint64_t* kept,
+                         std::size_t& below);
 
 }  // namespace samesum::selection
