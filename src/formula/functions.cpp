@@ -92,6 +92,18 @@ constexpr Function kOperators[] = {
     {"?", Op::select, Signature::choice, 3, 3, true},
 };
 
+constexpr std::string_view kExponential = "formula/transcendental/exponential.h", kLogarithm = "formula/transcendental/logarithm.h",
+                           kCircular = "formula/transcendental/circular.h", kArcs = "formula/transcendental/arcs.h",
+                           kError = "formula/transcendental/error.h", kPowers = "formula/transcendental/powers.h";
+constexpr Transcendental kTranscendental[] = {
+    {Op::exp, kExponential},        {Op::exp2, kExponential},          {Op::expm1, kExponential},      {Op::sinh, kExponential, true},
+    {Op::cosh, kExponential, true}, {Op::tanh, kExponential, true},    {Op::log, kLogarithm, true},    {Op::log1p, kLogarithm, true},
+    {Op::log2, kLogarithm, true},   {Op::log10, kLogarithm, true},     {Op::sin, kCircular},           {Op::cos, kCircular},
+    {Op::tan, kCircular, true},     {Op::asin, kArcs, false, true},    {Op::acos, kArcs, false, true}, {Op::atan, kArcs, true},
+    {Op::atan2, kArcs, true},       {Op::erf, kError, true},           {Op::erfc, kError, true},       {Op::cbrt, kPowers, true},
+    {Op::pow, kPowers, true},       {Op::hypot, kPowers, false, true},
+};
+
 }  // namespace
 
 std::string_view name_of(Scalar type) noexcept {
@@ -152,23 +164,10 @@ const Function& operator_of(std::string_view symbol, unsigned operands) noexcept
                        [&](const Function& f) { return f.name == symbol && f.least == operands; });
 }
 
-Op fixed(Op op) noexcept {
-  switch (op) {
-    case Op::exp:
-      return Op::fixed_exp;
-    case Op::log:
-      return Op::fixed_log;
-    case Op::tanh:
-      return Op::fixed_tanh;
-    case Op::sin:
-      return Op::fixed_sin;
-    case Op::cos:
-      return Op::fixed_cos;
-    default:
-      return op;
-  }
+const Transcendental* find_transcendental(Op op) noexcept {
+  const auto* const found =
+      std::find_if(std::begin(kTranscendental), std::end(kTranscendental), [&](const Transcendental& t) { return t.op == op; });
+  return found == std::end(kTranscendental) ? nullptr : found;
 }
-
-bool is_transcendental(Op op) noexcept { return (op >= Op::exp && op <= Op::erfc) || op == Op::atan2 || op == Op::pow || op == Op::hypot; }
 
 }  // namespace samesum::formula

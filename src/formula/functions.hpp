@@ -40,11 +40,6 @@ enum class Op : std::uint8_t {
   trunc,
   round,
   sqrt,
-  fixed_exp,  // those by fixed operations (transcendental.h)
-  fixed_log,
-  fixed_tanh,
-  fixed_sin,
-  fixed_cos,
   isnan,
   popcount,
   clz,
@@ -145,9 +140,14 @@ const Function* similar_function(std::string_view name);
 const Function& operator_of(std::string_view symbol, unsigned operands) noexcept;
 std::span<const Function> functions() noexcept;
 
-/// A function that devices do not round correctly: values differ from one to another.
-bool is_transcendental(Op op) noexcept;
-/// The same function by fixed operations, where there is one; else the operation itself.
-Op fixed(Op op) noexcept;
+/// A function that devices do not round correctly: values differ from one to another. By fixed operations they do not.
+struct Transcendental {
+  Op op;
+  std::string_view file;  ///< has it by fixed operations (formula/transcendental/)
+  bool division = false, square_root = false;  ///< what these need of a device
+};
+/// Null for other operations.
+const Transcendental* find_transcendental(Op op) noexcept;
+inline bool is_transcendental(Op op) noexcept { return find_transcendental(op) != nullptr; }
 
 }  // namespace samesum::formula

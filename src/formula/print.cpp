@@ -47,11 +47,6 @@ constexpr Written kFunctionNames[] = {{Op::abs, "abs"},
                                       {Op::trunc, "trunc"},
                                       {Op::round, "rint"},
                                       {Op::sqrt, "sqrt"},
-                                      {Op::fixed_exp, "fixed_exp"},
-                                      {Op::fixed_log, "fixed_log"},
-                                      {Op::fixed_tanh, "fixed_tanh"},
-                                      {Op::fixed_sin, "fixed_sin"},
-                                      {Op::fixed_cos, "fixed_cos"},
                                       {Op::popcount, "popcount"},
                                       {Op::clz, "clz"},
                                       {Op::exp, "exp"},
@@ -207,8 +202,8 @@ class Printer {
     for (std::size_t i = 1; i < node.operands; ++i) operands += ", " + v(i);
     const std::string_view name = text_of(kFunctionNames, node.op);
     if (is_float(from)) {
-      const bool own =
-          (node.op >= Op::fixed_exp && node.op <= Op::fixed_cos) || node.op == Op::abs || node.op == Op::min || node.op == Op::max;
+      if (program_.fixed && is_transcendental(node.op)) return fmt::format("fixed_{}_{}({})", name, suffix(from), operands);
+      const bool own = node.op == Op::abs || node.op == Op::min || node.op == Op::max;
       return own ? fmt::format("{}_{}({})", name, suffix(from), operands) : fmt::format("{}({})", name, operands);
     }
     if (node.op == Op::popcount || node.op == Op::clz) return fmt::format("({}){}_u64((ulong){})", dialect_name(node.type), name, operands);
@@ -272,9 +267,21 @@ std::string loaded(DType type, std::string_view word) {
   return fmt::format("({})({})", dialect_name(scalar_of(type)), word);
 }
 
-bool needs_transcendental(const Program& program) noexcept {
-  return std::any_of(program.nodes.begin(), program.nodes.end(),
-                     [](const Node& node) { return node.op >= Op::fixed_exp && node.op <= Op::fixed_cos; });
+std::vector<std::string_view> files_of(const std::vector<const Program*>& programs) {
+  std::vector<std::string_view> files{"formula/operations.h"};
+  const auto add = [&](std::string_view file) {
+    if (std::find(files.begin(), files.end(), file) == files.end()) files.push_back(file);
+  };
+  for (const Program* program : programs) {
+    if (!program->fixed) continue;
+    for (const Node& node : program->nodes) {
+      if (const Transcendental* const function = find_transcendental(node.op)) {
+        add("formula/transcendental/parts.h");
+        add(function->file);
+      }
+    }
+  }
+  return files;
 }
 
 std::string print(const Program& program, std::string_view name) { return Printer(program, name).print(); }

@@ -7,15 +7,12 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace samesum::formula {
 
-/// What kernels with formulas begin with: among the files of a device::Source, ahead of text by print(). The second only where
-/// needs_transcendental().
-inline constexpr std::string_view kOperations = "formula/operations.h", kTranscendental = "formula/transcendental.h";
-
-/// Whether a program has functions by fixed operations.
-bool needs_transcendental(const Program& program) noexcept;
+/// What kernels with these programs begin with: the files of a device::Source ahead of text by print().
+std::vector<std::string_view> files_of(const std::vector<const Program*>& programs);
 
 /// A program as a function of the kernel dialect, and for a tuple the type of what it returns:
 ///

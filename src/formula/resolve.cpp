@@ -32,6 +32,7 @@ class Resolver {
     }
     Program program = without_the_unused();
     program.complex = result.complex();
+    program.fixed = tree_.fixed;
     std::vector<Range> ranges;
     for (const InputComponent& use : program.inputs) ranges.push_back(range_of(inputs_[use.input].type_of(use.component)));
     apply_ranges(program, ranges);
@@ -42,13 +43,12 @@ class Resolver {
   [[noreturn]] void fail(const Part& part, std::string_view message) const { shapes_.fail(part, message); }
 
   std::uint32_t add(const Part& part, Op op, Scalar type, std::initializer_list<std::uint32_t> from, std::uint64_t bits = 0) {
-    if (tree_.fixed) op = fixed(op);
     Node node{op, type, static_cast<std::uint8_t>(from.size()), false, false, {}, bits};
     std::copy(from.begin(), from.end(), node.from.begin());
     const auto key = std::make_tuple(op, type, node.from[0], node.from[1], node.from[2], bits, node.operands);
     if (const auto found = known_.find(key); found != known_.end()) return found->second;
 
-    bool constant = node.operands != 0 && !is_transcendental(op);
+    bool constant = node.operands != 0 && (tree_.fixed || !is_transcendental(op));
     std::vector<std::uint64_t> operands;
     for (const std::uint32_t operand : from) {
       const Node& of = program_.nodes[operand];
@@ -431,14 +431,16 @@ std::vector<std::string> free_names(const Tree& tree) {
 Reproducibility reproducibility(const Program& program) {
   Reproducibility result;
   for (const Node& node : program.nodes) {
-    if (is_transcendental(node.op) && !result.transcendental) {
+    const Transcendental* const function = find_transcendental(node.op);
+    if (function != nullptr && !program.fixed && !result.transcendental) {
       result.transcendental = true;
       const auto all = functions();
       result.function = std::find_if(all.begin(), all.end(), [&](const Function& f) { return f.op == node.op; })->name;
     }
     if (!is_float(node.type)) continue;
-    result.division |= node.op == Op::divide || node.op == Op::fixed_log || node.op == Op::fixed_tanh;
-    result.square_root |= node.op == Op::sqrt;
+    const bool fixed = function != nullptr && program.fixed;
+    result.division |= node.op == Op::divide || (fixed && function->division);
+    result.square_root |= node.op == Op::sqrt || (fixed && function->square_root);
     result.fma |= node.op == Op::fma;
   }
   return result;

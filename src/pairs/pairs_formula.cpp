@@ -166,8 +166,8 @@ void define(device::Source& source, const PairFormula& formula) {
 
 void add_to(device::Source& source, const PairFormula& formula, std::vector<std::string_view> files) {
   define(source, formula);
-  source.files.push_back(formula::kOperations);
-  if (formula::needs_transcendental(formula.program)) source.files.push_back(formula::kTranscendental);
+  const std::vector<std::string_view> before = formula::files_of({&formula.program});
+  source.files.insert(source.files.end(), before.begin(), before.end());
   source.text = formula::print(formula.program, "formula") + formula::print(with_sum(formula.program), "formula_sum");
   source.after = std::move(files);
 }

@@ -166,14 +166,20 @@ TEST(FormulaKernel, EveryOperation) {
 
 TEST(FormulaKernel, FixedFunctionsToo) {
   const Data data(8), tame(9, true);
-  const Formula all(
-      "(exp(x), log(x), tanh(x), sin(x), cos(x), exp(y), log(y), tanh(y), sin(y), cos(y), exp(-x*x), log(abs(x)) + 1, tanh(x*0.01), "
-      "sin(x*0.1), cos(y*0.1))",
-      FormulaMath::fixed);
-  EXPECT_TRUE(all.describe(data.inputs()).reproducible);
-  for (const Device& device : test::devices()) {
-    expect_same(all, data, device);
-    expect_same(all, tame, device);
+  // Of float32, of float64, and with what brings more numbers into the range of each.
+  const std::string functions =
+      "exp(v), exp2(v), expm1(v), sinh(v), cosh(v), tanh(v), log(v), log1p(v), log2(v), log10(v), sin(v), cos(v), tan(v), asin(v), "
+      "acos(v), "
+      "atan(v), erf(v), erfc(v), cbrt(v), pow(v, w), pow(abs(v), w), pow(1 + v*0.0001, w*100), hypot(v, w), atan2(v, w), sin(v*0.1), "
+      "tan(v*0.1)";
+  for (const char* names : {"let v = x; let w = x*0.75; ", "let v = y; let w = y*0.75; ", "let v = x*0.001; let w = 3 - x; ",
+                            "let v = y*0.001; let w = 3 - y; "}) {
+    const Formula all(std::string(names) + "(" + functions + ")", FormulaMath::fixed);
+    EXPECT_TRUE(all.describe(data.inputs()).reproducible);
+    for (const Device& device : test::devices()) {
+      expect_same(all, data, device);
+      expect_same(all, tame, device);
+    }
   }
 }
 
@@ -303,9 +309,9 @@ TEST(FormulaKernel, NvrtcTakesItsSource) {
       "exp2(x), log2(y), log10(x), cbrt(y), sinh(x), cosh(y), asin(x), acos(y), atan(x), erf(y), erfc(x), sign(y))"};
   for (int k = 0; k < 6; ++k) texts.push_back(tuple_of(make, 16, 2));
   for (int k = 0; k < 6; ++k) texts.push_back(make.integer(2));
-  texts.push_back("(exp(x), log(y), tanh(x), sin(y), cos(x), exp(y), sin(x))");
-  for (const std::string& text : texts) {
-    const Formula formula(text, &text == &texts.back() ? FormulaMath::fixed : FormulaMath::native);
+  for (std::size_t k = 0; k <= texts.size(); ++k) {  // the first by both kinds of functions
+    const std::string& text = texts[k % texts.size()];
+    const Formula formula(text, k == texts.size() ? FormulaMath::fixed : FormulaMath::native);
     const formula::Program program = formula::resolve(formula.tree(), data.inputs(), parameters());
     std::vector<DType> types;
     for (const formula::InputComponent& input : program.inputs) types.push_back(data.inputs()[input.input].array.type());

@@ -7,6 +7,7 @@
 #include <hwy/highway.h>
 
 #include <bit>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 
@@ -27,13 +28,23 @@ __extension__ typedef unsigned __int128 unsigned_wide;
 FN long multiply_high_i64(long a, long b) { return static_cast<long>(static_cast<wide>(a) * b >> 64); }
 FN uint trailing_zeros_u32(uint a) { return static_cast<uint>(std::countr_zero(a)); }
 FN uint trailing_zeros_u64(ulong a) { return static_cast<uint>(std::countr_zero(a)); }
+using std::floor;
+using std::sqrt;
 FN ulong multiply_high_u64(ulong a, ulong b) { return static_cast<ulong>(static_cast<unsigned_wide>(a) * b >> 64); }
 #ifndef SAMESUM_FP64
 #define SAMESUM_FP64 1
 #endif
 #define CONSTANT static constexpr
 #include "formula/operations.h"
-#include "formula/transcendental.h"
+
+#include "formula/transcendental/parts.h"
+
+#include "formula/transcendental/arcs.h"
+#include "formula/transcendental/circular.h"
+#include "formula/transcendental/error.h"
+#include "formula/transcendental/exponential.h"
+#include "formula/transcendental/logarithm.h"
+#include "formula/transcendental/powers.h"
 
 // A bool in memory.
 using flag = std::uint8_t;
@@ -76,10 +87,12 @@ using flag = std::uint8_t;
     static R of(A a, A b, A c, uint* error) { return call(a, b, c, error); } \
   };
 
+// Loops are flat, that is all calls in them inlined: else compilers make no vectors of those with long functions.
+//
 // Only operations that may fail have a loop that notes it for each position. Results may overwrite operands, also in loops of vectors: each
 // number depends on those of its own position alone.
 template <class F, class A>
-void loop1(const void* const* from, void* to, std::size_t count, std::uint32_t& faults, std::uint8_t* each) {
+[[gnu::flatten]] void loop1(const void* const* from, void* to, std::size_t count, std::uint32_t& faults, std::uint8_t* each) {
   const A* const a = static_cast<const A*>(from[0]);
   auto* const r = static_cast<typename F::Result*>(to);
   uint any = 0;
@@ -101,8 +114,30 @@ void loop1(const void* const* from, void* to, std::size_t count, std::uint32_t& 
   faults |= any;
 }
 
+// Of functions that vectors compute near 0 only: by short blocks, of which few have others.
 template <class F, class A>
-void loop2(const void* const* from, void* to, std::size_t count, std::uint32_t& faults, std::uint8_t* each) {
+[[gnu::flatten]] void loop1_near(const void* const* from, void* to, std::size_t count, std::uint32_t&, std::uint8_t*) {
+  constexpr std::size_t kShort = 64;
+  const A* a = static_cast<const A*>(from[0]);
+  A* r = static_cast<A*>(to);
+  for (std::size_t left = count; left > 0;) {
+    const std::size_t n = left < kShort ? left : kShort;
+    uint far = 0;
+    for (std::size_t k = 0; k < n; ++k) far |= F::is_near(a[k]) ? 0u : 1u;
+    if (far == 0) {
+#pragma GCC ivdep
+      for (std::size_t k = 0; k < n; ++k) r[k] = F::near_of(a[k]);
+    } else {
+      for (std::size_t k = 0; k < n; ++k) r[k] = F::of(a[k]);
+    }
+    a += n;
+    r += n;
+    left -= n;
+  }
+}
+
+template <class F, class A>
+[[gnu::flatten]] void loop2(const void* const* from, void* to, std::size_t count, std::uint32_t& faults, std::uint8_t* each) {
   const A* const a = static_cast<const A*>(from[0]);
   const A* const b = static_cast<const A*>(from[1]);
   auto* const r = static_cast<typename F::Result*>(to);

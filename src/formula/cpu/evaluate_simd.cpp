@@ -21,6 +21,50 @@ HWY_BEFORE_NAMESPACE();
 namespace samesum::formula {
 namespace HWY_NAMESPACE {
 
+// Functions by fixed operations, by the type of their operands.
+#define FIXED1(name)                               \
+  FN float name(float a) { return name##_f32(a); } \
+  FN double name(double a) { return name##_f64(a); }
+#define FIXED2(name)                                           \
+  FN float name(float a, float b) { return name##_f32(a, b); } \
+  FN double name(double a, double b) { return name##_f64(a, b); }
+FIXED1(fixed_exp)
+FIXED1(fixed_exp2)
+FIXED1(fixed_expm1)
+FIXED1(fixed_sinh)
+FIXED1(fixed_cosh)
+FIXED1(fixed_tanh)
+FIXED1(fixed_log)
+FIXED1(fixed_log1p)
+FIXED1(fixed_log2)
+FIXED1(fixed_log10)
+FIXED1(fixed_sin)
+FIXED1(fixed_cos)
+FIXED1(fixed_tan)
+FIXED1(near_sin)
+FIXED1(near_cos)
+FIXED1(near_tan)
+FIXED1(fixed_asin)
+FIXED1(fixed_acos)
+FIXED1(fixed_atan)
+FIXED1(fixed_erf)
+FIXED1(fixed_erfc)
+FIXED1(fixed_cbrt)
+FIXED2(fixed_atan2)
+FIXED2(fixed_pow)
+FIXED2(fixed_hypot)
+FN bool is_near(float a) { return is_near_f32(a) != 0; }
+FN bool is_near(double a) { return is_near_f64(a) != 0; }
+#undef FIXED1
+#undef FIXED2
+
+#define NEAR(name, function)                                       \
+  struct name {                                                    \
+    static bool is_near(T a) { return HWY_NAMESPACE::is_near(a); } \
+    static T near_of(T a) { return near_##function(a); }           \
+    static T of(T a) { return fixed_##function(a); }               \
+  };
+
 // Of floating-point numbers.
 template <class T>
 struct Floats {
@@ -31,30 +75,33 @@ struct Floats {
   OPERATION1(Trunc, T, T, std::trunc(a))
   OPERATION1(Round, T, T, std::rint(a))
   OPERATION1(IsNan, flag, T, a != a)
-  OPERATION1(Log1p, T, T, std::log1p(a))
-  OPERATION1(Expm1, T, T, std::expm1(a))
-  OPERATION1(Sin, T, T, std::sin(a))
-  OPERATION1(Cos, T, T, std::cos(a))
-  OPERATION1(Tan, T, T, std::tan(a))
-  OPERATION1(Exp2, T, T, std::exp2(a))
-  OPERATION1(Log2, T, T, std::log2(a))
-  OPERATION1(Log10, T, T, std::log10(a))
-  OPERATION1(Cbrt, T, T, std::cbrt(a))
-  OPERATION1(Sinh, T, T, std::sinh(a))
-  OPERATION1(Cosh, T, T, std::cosh(a))
-  OPERATION1(Asin, T, T, std::asin(a))
-  OPERATION1(Acos, T, T, std::acos(a))
-  OPERATION1(Atan, T, T, std::atan(a))
-  OPERATION1(Erf, T, T, std::erf(a))
-  OPERATION1(Erfc, T, T, std::erfc(a))
+  OPERATION1(Log1p, T, T, fixed_log1p(a))
+  OPERATION1(Expm1, T, T, fixed_expm1(a))
+  OPERATION1(Exp, T, T, fixed_exp(a))
+  OPERATION1(Log, T, T, fixed_log(a))
+  OPERATION1(Tanh, T, T, fixed_tanh(a))
+  NEAR(Sin, sin)
+  NEAR(Cos, cos)
+  NEAR(Tan, tan)
+  OPERATION1(Exp2, T, T, fixed_exp2(a))
+  OPERATION1(Log2, T, T, fixed_log2(a))
+  OPERATION1(Log10, T, T, fixed_log10(a))
+  OPERATION1(Cbrt, T, T, fixed_cbrt(a))
+  OPERATION1(Sinh, T, T, fixed_sinh(a))
+  OPERATION1(Cosh, T, T, fixed_cosh(a))
+  OPERATION1(Asin, T, T, fixed_asin(a))
+  OPERATION1(Acos, T, T, fixed_acos(a))
+  OPERATION1(Atan, T, T, fixed_atan(a))
+  OPERATION1(Erf, T, T, fixed_erf(a))
+  OPERATION1(Erfc, T, T, fixed_erfc(a))
   OPERATION2(Add, T, T, a + b)
   OPERATION2(Subtract, T, T, a - b)
   OPERATION2(Multiply, T, T, a* b)
   OPERATION2(Divide, T, T, a / b)
   OPERATION2(Modulo, T, T, std::fmod(a, b))
-  OPERATION2(Atan2, T, T, std::atan2(a, b))
-  OPERATION2(Pow, T, T, std::pow(a, b))
-  OPERATION2(Hypot, T, T, std::hypot(a, b))
+  OPERATION2(Atan2, T, T, fixed_atan2(a, b))
+  OPERATION2(Pow, T, T, fixed_pow(a, b))
+  OPERATION2(Hypot, T, T, fixed_hypot(a, b))
   OPERATION3(Fma, T, T, std::fma(a, b, c))
   OPERATION2(Square, T, T, (a - b) * (a - b))
   OPERATION3(AddSquare, T, T, std::fma(a - b, a - b, c))
@@ -75,16 +122,22 @@ struct Floats {
         return loop1<Round, T>;
       case Op::isnan:
         return loop1<IsNan, T>;
+      case Op::exp:
+        return loop1<Exp, T>;
+      case Op::log:
+        return loop1<Log, T>;
+      case Op::tanh:
+        return loop1<Tanh, T>;
       case Op::log1p:
         return loop1<Log1p, T>;
       case Op::expm1:
         return loop1<Expm1, T>;
       case Op::sin:
-        return loop1<Sin, T>;
+        return loop1_near<Sin, T>;
       case Op::cos:
-        return loop1<Cos, T>;
+        return loop1_near<Cos, T>;
       case Op::tan:
-        return loop1<Tan, T>;
+        return loop1_near<Tan, T>;
       case Op::exp2:
         return loop1<Exp2, T>;
       case Op::log2:
@@ -130,16 +183,6 @@ struct Floats {
     }
   }
 };
-OPERATION1(SinF32, float, float, fixed_sin_f32(a))
-OPERATION1(SinF64, double, double, fixed_sin_f64(a))
-OPERATION1(CosF32, float, float, fixed_cos_f32(a))
-OPERATION1(CosF64, double, double, fixed_cos_f64(a))
-OPERATION1(ExpF32, float, float, fixed_exp_f32(a))
-OPERATION1(LogF32, float, float, fixed_log_f32(a))
-OPERATION1(TanhF32, float, float, fixed_tanh_f32(a))
-OPERATION1(ExpF64, double, double, fixed_exp_f64(a))
-OPERATION1(LogF64, double, double, fixed_log_f64(a))
-OPERATION1(TanhF64, double, double, fixed_tanh_f64(a))
 OPERATION1(AbsF32, float, float, abs_f32(a))
 OPERATION2(MinF32, float, float, min_f32(a, b))
 OPERATION2(MaxF32, float, float, max_f32(a, b))
@@ -148,22 +191,12 @@ OPERATION2(MinF64, double, double, min_f64(a, b))
 OPERATION2(MaxF64, double, double, max_f64(a, b))
 
 Loop find_f32(Op op) {
-  if (op == Op::fixed_sin) return loop1<SinF32, float>;
-  if (op == Op::fixed_cos) return loop1<CosF32, float>;
-  if (op == Op::exp || op == Op::fixed_exp) return loop1<ExpF32, float>;
-  if (op == Op::log || op == Op::fixed_log) return loop1<LogF32, float>;
-  if (op == Op::tanh || op == Op::fixed_tanh) return loop1<TanhF32, float>;
   if (op == Op::abs) return loop1<AbsF32, float>;
   if (op == Op::min) return loop2<MinF32, float>;
   if (op == Op::max) return loop2<MaxF32, float>;
   return Floats<float>::find(op);
 }
 Loop find_f64(Op op) {
-  if (op == Op::fixed_sin) return loop1<SinF64, double>;
-  if (op == Op::fixed_cos) return loop1<CosF64, double>;
-  if (op == Op::exp || op == Op::fixed_exp) return loop1<ExpF64, double>;
-  if (op == Op::log || op == Op::fixed_log) return loop1<LogF64, double>;
-  if (op == Op::tanh || op == Op::fixed_tanh) return loop1<TanhF64, double>;
   if (op == Op::abs) return loop1<AbsF64, double>;
   if (op == Op::min) return loop2<MinF64, double>;
   if (op == Op::max) return loop2<MaxF64, double>;
@@ -291,6 +324,7 @@ void canonical(Scalar type, void* values, std::size_t count) {
 }
 
 #undef CONSTANT
+#undef NEAR
 #undef OPERATION1
 #undef OPERATION2
 #undef OPERATION3

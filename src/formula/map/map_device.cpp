@@ -69,9 +69,7 @@ device::Source map_source(const Program& program, std::span<const DType> inputs)
                                                             : value;
     results += fmt::format("    r{0}[(long)ro{0} + (long)k * rs{0}] = {1};\n", k, canonical);
   }
-  std::vector<std::string_view> files{kOperations};
-  if (needs_transcendental(program)) files.push_back(kTranscendental);
-  return {std::move(files),
+  return {files_of({&program}),
           {},
           fmt::format("{}KERNEL void map({}ulong first, ulong count, GLOBAL uint* failed) {{\n"
                       "  for (ulong k = global_id(); k < count; k += global_size()) {{\n"
@@ -133,7 +131,8 @@ void map_on_device(const Formula& formula, const Program& program, std::span<con
   }
   for (const Array& array : results) {
     if (!device::single_run(array, core::Order::index)) {
-      throw Error(ErrorKind::usage, "the results of a formula on a device must lie at one constant distance in bytes: those of this array do not");
+      throw Error(ErrorKind::usage,
+                  "the results of a formula on a device must lie at one constant distance in bytes: those of this array do not");
     }
     to.emplace_back(array);
   }

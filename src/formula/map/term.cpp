@@ -149,11 +149,14 @@ TermCode term_code(const Program& program, std::span<const DType> inputs, std::s
   text +=
       "FN ulong index_of_load(WALK walk, ulong j) { return walk.head + j * ELEMENTS_PER_LOAD; }\n"
       "FN ulong index_of_rest(WALK walk, ulong loads, ulong all_loads, ulong s) { return walk.head + loads * ELEMENTS_PER_LOAD + s; }\n";
-  std::vector<std::string_view> files{kOperations};
-  bool slow = program.nodes.size() > kManyOperations || needs_transcendental(program) || reproducibility(program).transcendental;
-  if (needs_transcendental(program)) files.push_back(kTranscendental);
-  return {
-      dtype_of(type), std::move(files), std::move(text), static_cast<std::uint32_t>(std::max<std::size_t>(inputs.size(), 1)), slow, rows};
+  const bool slow = program.nodes.size() > kManyOperations ||
+                    std::any_of(program.nodes.begin(), program.nodes.end(), [](const Node& node) { return is_transcendental(node.op); });
+  return {dtype_of(type),
+          files_of({&program}),
+          std::move(text),
+          static_cast<std::uint32_t>(std::max<std::size_t>(inputs.size(), 1)),
+          slow,
+          rows};
 }
 
 namespace {

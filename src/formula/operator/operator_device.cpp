@@ -113,8 +113,7 @@ device::Source tree_source(const Program& leaf, std::span<const DType> inputs, c
     values += fmt::format("t{}, ", k);
     roots += fmt::format("  l.t{}[tile] = {};\n", k, canonical_text(types[k], fmt::format("root.c{}", k)));
   }
-  std::vector<std::string_view> files{kOperations};
-  if (needs_transcendental(leaf) || needs_transcendental(combine)) files.push_back(kTranscendental);
+  std::vector<std::string_view> files = files_of({&leaf, &combine});
   const std::string text = fmt::format(
       "{}{}typedef struct {{\n{}}} STATE;\ntypedef struct {{\n{}  ulong index;\n}} LEAVES;\n"
       "#define TREE_PARAMETERS {}ulong index\n#define LEAVES_VALUE {{{}index}}\n"

@@ -47,9 +47,7 @@ device::Source record_source(const Program& finish) {
     const std::string value = finish.results.size() == 1 ? "value" : fmt::format("value.r{}", k);
     words += fmt::format("  to[{}] = {};\n", k, word_text(finish.nodes[finish.results[k]].type, value));
   }
-  std::vector<std::string_view> files{kOperations};
-  if (needs_transcendental(finish)) files.push_back(kTranscendental);
-  return {std::move(files),
+  return {files_of({&finish}),
           {},
           fmt::format("{}KERNEL FIXED_GROUP(1, 1)\nvoid operator_record({}GLOBAL uchar* records, ulong offset) {{\n"
                       "  grid_dependency_wait();\n  uint error = 0;\n  const finish_result value = finish({}&error);\n"
@@ -79,8 +77,7 @@ BoundMap::BoundMap(const Formula& map, const std::vector<FormulaInput>& given, c
   }
 }
 
-PlannedOperator::PlannedOperator(const samesum::Device& device, std::shared_ptr<const BoundMap> map, std::uint64_t size,
-                                 std::uint64_t most)
+PlannedOperator::PlannedOperator(const samesum::Device& device, std::shared_ptr<const BoundMap> map, std::uint64_t size, std::uint64_t most)
     : device_(device), map_(std::move(map)), states_(states_program(map_->bound.types())) {
   const std::span<const Scalar> types = map_->bound.types();
   for (const Program* const program : {&map_->leaf, &map_->combine(), &map_->finish}) {
@@ -155,7 +152,8 @@ void PlannedOperator::launch_level(const Level& level, const Program& leaf, std:
   if (tiles != 0) {
     std::vector<device::Argument> arguments = arguments_from(0, tiles * tile);
     arguments.insert(arguments.end(), {tiles, failed_});
-    const auto groups = static_cast<std::uint32_t>(std::min<std::uint64_t>(tiles, std::uint64_t{queue.info().compute_units} * kTilesToUnit));
+    const auto groups =
+        static_cast<std::uint32_t>(std::min<std::uint64_t>(tiles, std::uint64_t{queue.info().compute_units} * kTilesToUnit));
     queue.launch(loads ? level.loads : level.any, {groups, level.shape.group_size}, arguments);
   }
   if (rest != 0) {

@@ -53,10 +53,8 @@ device::Source level_source(const formula::Bound& bound, std::span<const DType> 
     parameters += fmt::format("{} q{}, ", formula::dialect_name(bound.program().parameters[k].type), k);
     passed += fmt::format("q{}, ", k);
   }
-  std::vector<std::string_view> files{formula::kOperations};
-  if (formula::needs_transcendental(bound.program())) files.push_back(formula::kTranscendental);
   return {
-      std::move(files),
+      formula::files_of({&bound.program()}),
       {},
       fmt::format("{}typedef struct {{\n{}}} STATE;\n"
                   "FN STATE combine_states(STATE a, STATE b, {}uint* error) {{\n  const combine_result value = combine({}{}error);\n"

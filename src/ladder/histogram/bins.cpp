@@ -28,8 +28,8 @@ void add_bins(device::Source& source, const Bins& bins, const DeviceInfo& info) 
   const formula::Program program = formula::resolve(own.formula.tree(), {FormulaInput("x", Array(nullptr, 0, DType::uint8))}, {});
   if (program.results.size() != 1) throw Error(ErrorKind::usage, "a formula of a bin gives one number");
   formula::require_types(program, info);
-  source.files.push_back(formula::kOperations);
-  if (formula::needs_transcendental(program)) source.files.push_back(formula::kTranscendental);
+  const std::vector<std::string_view> files = formula::files_of({&program});
+  source.files.insert(source.files.end(), files.begin(), files.end());
   std::string arguments;
   for (const formula::InputComponent& input : program.inputs) arguments += fmt::format("({})x, ", formula::dialect_name(input.type));
   source.text += fmt::format(

@@ -106,8 +106,7 @@ struct Planner {
     const bool own = !options.source.empty();
     if (options.operation == TextbookOperation::formula) {
       source.defines.emplace_back("FORMULA_CALL", options.formula.call);
-      source.files = {formula::kOperations};
-      if (options.formula.transcendental) source.files.push_back(formula::kTranscendental);
+      source.files = options.formula.files;
       source.text = options.formula.function;
       if (own) source.text += fmt::format("{}\n#line 1 \"kernel\"\n{}", device::kernel_file(kOperation), options.source);
       source.after = own ? std::vector<std::string_view>{} : std::vector{kOperation, kTextbook};
@@ -380,7 +379,7 @@ FormulaSource formula_source(const Operator& op, DType type, const DeviceInfo& d
   formula::require_types(bound.program(), device);
   FormulaSource source;
   source.function = formula::print(bound.program(), "user_operator");
-  source.transcendental = formula::needs_transcendental(bound.program());
+  source.files = formula::files_of({&bound.program()});
   std::string arguments;
   for (const formula::InputComponent& input : bound.program().inputs) {
     arguments += fmt::format("({}){}, ", formula::dialect_name(input.type), input.input == 0 ? "a" : "b");

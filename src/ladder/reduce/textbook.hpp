@@ -21,7 +21,7 @@ enum class TextbookOperation { sum = 0, product = 1, max = 2, min = 3, formula =
 /// The user's own operator as source: the function that print() makes of it, and a call with `a` and `b`.
 struct FormulaSource {
   std::string function, call;
-  bool transcendental = false;  ///< needs formula/transcendental.h
+  std::vector<std::string_view> files;  ///< ahead of it
   Value identity = {};
 };
 

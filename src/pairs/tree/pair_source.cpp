@@ -3,12 +3,11 @@
 #include "formula/print.hpp"
 #include "pairs/pairs_formula.hpp"
 
-#include <algorithm>
 #include <string>
 
 namespace samesum::all_pairs {
 
-device::Source pair_source(const Problem& problem) {
+device::Source pair_source(const Problem& problem, std::vector<const formula::Program*> programs) {
   const formula::Scalar real = formula::scalar_of(problem.type);
   device::Source source;
   source.defines = {{"D", std::to_string(problem.components)},
@@ -17,10 +16,10 @@ device::Source pair_source(const Problem& problem) {
                     {"REAL_BYTES", std::to_string(size_of(problem.type))},
                     {"STORED", std::string(formula::stored_name(problem.stored()))},
                     {"LOADED(word)", formula::loaded(problem.stored(), "word")}};
-  source.files = {formula::kOperations};
+  if (problem.formula != nullptr) programs.push_back(&problem.formula->program);
+  source.files = formula::files_of(programs);
   if (problem.formula != nullptr) {
     define(source, *problem.formula);
-    require_transcendental(source, {&problem.formula->program});
     source.text = formula::print(problem.formula->program, "formula") +
                   "#define F_RESULT formula_result\n"
                   "FN F_RESULT f_values(const REAL* a, const REAL* b, uint* error F_TAKES) {\n"
@@ -38,12 +37,6 @@ device::Source pair_source(const Problem& problem) {
       "#define F_RESULT REAL\n#define F_NUMBER(k) f\n"
       "FN REAL f_values(const REAL* a, const REAL* b, uint* error F_TAKES) { return pair_value(a, b F_GIVES); }\n";
   return source;
-}
-
-void require_transcendental(device::Source& source, std::initializer_list<const formula::Program*> programs) {
-  if (std::find(source.files.begin(), source.files.end(), formula::kTranscendental) != source.files.end()) return;
-  if (std::none_of(programs.begin(), programs.end(), [](const auto* program) { return formula::needs_transcendental(*program); })) return;
-  source.files.insert(source.files.begin() + 1, formula::kTranscendental);  // behind the operations
 }
 
 void add_pair_arguments(const Problem& problem, std::vector<device::Argument>& arguments) {

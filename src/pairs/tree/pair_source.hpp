@@ -6,7 +6,6 @@
 #include "formula/program.hpp"
 #include "pairs/problem.hpp"
 
-#include <initializer_list>
 #include <vector>
 
 namespace samesum::all_pairs {
@@ -16,9 +15,9 @@ namespace samesum::all_pairs {
 ///     FN F_RESULT f_values(const REAL* a, const REAL* b, uint* error F_TAKES)     // F_NUMBER(k): number k of the result `f`
 ///
 /// `b` has D components followed by EXTRAS further elements. F_TAKES and F_GIVES are as in function.h.
-device::Source pair_source(const Problem& problem);
-/// Adds what these programs need to a source that has a formula or not.
-void require_transcendental(device::Source& source, std::initializer_list<const formula::Program*> programs);
+///
+/// `programs` are those that the caller adds by formula::print().
+device::Source pair_source(const Problem& problem, std::vector<const formula::Program*> programs = {});
 
 /// What a kernel takes in place of F_TAKES.
 void add_pair_arguments(const Problem& problem, std::vector<device::Argument>& arguments);

@@ -127,7 +127,9 @@ void DeviceTree::configure(Configuration wanted) {
 
 device::Source DeviceTree::source() const {
   const auto number = [](auto value) { return std::to_string(value); };
-  device::Source source = pair_source(problem_);
+  std::vector<const formula::Program*> programs;
+  if (problem_.nodes != nullptr) programs = {&problem_.nodes->lift, &problem_.nodes->bound.program(), &problem_.nodes->finish};
+  device::Source source = pair_source(problem_, std::move(programs));
   source.defines.insert(source.defines.end(), {{"GROUP", number(configuration_.group_size)}, {"TILE", number(configuration_.tile)}});
   if (problem_.nodes == nullptr) {
     const DType type = value_type(problem_);
@@ -138,7 +140,6 @@ device::Source DeviceTree::source() const {
     return source;
   }
   const Nodes& nodes = *problem_.nodes;
-  require_transcendental(source, {&nodes.lift, &nodes.bound.program(), &nodes.finish});
   source.defines.insert(
       source.defines.end(),
       {{"ITEMS", number(configuration_.items)}, {"EACH", number(std::min(configuration_.tile, 8u))}, {"LEVELS", number(kTreeLevels)}});
