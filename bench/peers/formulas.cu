@@ -186,7 +186,7 @@ class Reductions {
     std::vector<FormulaParameter> parameters;
     if (std::strchr(text, 'm') != nullptr) parameters.emplace_back("m", 0.25);
     const auto plan = std::make_shared<Plan>(
-        device_, FormulaFields{Formula(text), inputs, parameters, Fields{.extrema = false, .squares = false, .nonzeros = false}}, n_);
+        device_, FormulaFields{Formula(text, FormulaMath::native), inputs, parameters, Fields{.extrema = false, .squares = false, .nonzeros = false}}, n_);
     const Buffer to = Buffer::wrap(device_, records_.data, records_.bytes);
     if (n_ <= (1u << 24)) {
       plan->enqueue(arrays);
@@ -194,7 +194,7 @@ class Reductions {
       std::vector<FormulaInput> on_host;
       for (const FormulaInput& input : inputs) on_host.emplace_back(input.name, Array(input.name == "x" ? host_x_ : host_y_));
       const bool right =
-          plan->result<Statistics>().sum() == accumulate(*map(Formula(text, FormulaMath::native), on_host, parameters), {.device = cpu});
+          plan->result<Statistics>().sum() == accumulate(*map(Formula(text), on_host, parameters), {.device = cpu});
       if (!right && std::strchr(text, 'e') == nullptr) std::printf("WRONG: %s\n", text);  // an exponential has other bits
     }
     return [plan, arrays, to] { plan->enqueue(arrays, to); };

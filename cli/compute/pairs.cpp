@@ -32,7 +32,7 @@ struct PairsOptions {
   std::vector<std::string> parameters, of_y, identity;
   std::string f = "product", reduction = "sum", accuracy = "fast";
   std::string device = "auto";
-  bool fixed = false;
+  bool native = false;
   std::optional<double> h, softening;
   PairsProblem pairs;
   Tuning tuning;
@@ -52,7 +52,7 @@ Json how_of(const PairsOptions& options) {
           {"identity", options.identity},
           {"finish", options.finish},
           {"parameters", options.parameters},
-          {"repro", options.fixed},
+          {"native", options.native},
           {"accuracy", options.accuracy},
           {"of_y", options.of_y.size()},
           {"weights", !options.weights.empty()}};
@@ -128,7 +128,7 @@ int run(Output& out, PairsOptions options) {
   if (options.formula.empty()) {
     options.pairs.f = parse_pair_function(options.f);
   } else {
-    options.pairs.formula = Formula(options.formula, options.fixed ? FormulaMath::fixed : FormulaMath::native);
+    options.pairs.formula = Formula(options.formula, options.native ? FormulaMath::native : FormulaMath::fixed);
   }
   const auto take = [&](const std::optional<double>& given, std::string_view option, PairFunction f, double& to) {
     if (!given) return;
@@ -146,7 +146,7 @@ int run(Output& out, PairsOptions options) {
   if (options.pairs.k != 1 && options.pairs.reduction != PairReduction::smallest && options.pairs.reduction != PairReduction::argsmallest) {
     throw Error(ErrorKind::usage, "--k is how many of the smallest: --reduce smallest or argsmallest");
   }
-  options.pairs.combine = operator_of(options, options.fixed ? FormulaMath::fixed : FormulaMath::native);
+  options.pairs.combine = operator_of(options, options.native ? FormulaMath::native : FormulaMath::fixed);
   options.pairs.accuracy = parse_pair_accuracy(options.accuracy);
   std::vector<std::pair<std::string, std::string>> named_files;
   std::vector<std::string> files = {options.a, options.b, options.weights};
@@ -278,8 +278,7 @@ int run(Output& out, PairsOptions options) {
 void add_pairs(CLI::App& program, Action& action) {
   const auto options = std::make_shared<PairsOptions>();
   CLI::App* command = program.add_subcommand("pairs", "For each vector of A a sum, or the nearest, over all of B");
-  command->add_option("A", options->a, ".npy: floats or integers (X,) or (X, D), or complex (X,)")
-      ->required();
+  command->add_option("A", options->a, ".npy: floats or integers (X,) or (X, D), or complex (X,)")->required();
   command->add_option("B", options->b, "of the same type, (Y,) or (Y, D)")->required();
   CLI::Option* const f = command->add_option("--f", options->f, "product (default), difference, absdiff, sqdist, gaussian, invdist");
   f->type_name("NAME");
@@ -306,7 +305,7 @@ void add_pairs(CLI::App& program, Action& action) {
   command->add_option("--of-y", options->of_y, "numbers or vectors of each y in the formula, NAME=FILE.npy")
       ->type_name("NAME=FILE")
       ->allow_extra_args(false);
-  command->add_flag("--repro", options->fixed, "exp, log, sin, cos, tanh with the same bits everywhere");
+  command->add_flag("--native", options->native, "functions such as exp as the device has them: faster on some, but other bits on each");
   command->add_option("--accuracy", options->accuracy, "of sums: fast (default), compensated, exact")->type_name("NAME");
   command->add_option("--weights", options->weights, ".npy: a factor for each y; in a formula it is w")->type_name("FILE");
   command->add_option("-o,--out", options->out, ".npy to write; else the values are printed")->type_name("FILE");

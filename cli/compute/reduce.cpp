@@ -45,7 +45,7 @@ Array on_device(const Array& data, const Device& device) {
 
 int run(Output& out, const ReduceOptions& options) {
   options.result.check();
-  const FormulaMath math = options.input.reproducible ? FormulaMath::fixed : FormulaMath::native;
+  const FormulaMath math = options.input.math();
   Operator op{Formula(options.combine, math), {}, options.input.formula_parameters()};
   for (const std::string& number : options.identity) op.identity.push_back(parse_value(number, "--identity"));
   if (!options.finish.empty()) op.finish = Formula(options.finish, math);

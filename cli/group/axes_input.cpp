@@ -23,7 +23,7 @@ AxesInput::AxesInput(const Input& given, const std::string& option, bool for_ope
   };
   if (!input.map.empty()) {
     formula_ = input.formula();
-    math_ = input.reproducible ? FormulaMath::fixed : FormulaMath::native;
+    math_ = input.math();
     parameters_ = input.formula_parameters();
     for (const Input::Operand& operand : input.operands(*formula_)) add(operand.name, operand.file, operand.how, TextAs::float64);
   } else {

@@ -44,7 +44,7 @@ class AxesInput {
  private:
   std::deque<Elements> files_;
   std::optional<Formula> formula_;
-  FormulaMath math_ = FormulaMath::native;
+  FormulaMath math_ = FormulaMath::fixed;
   std::vector<FormulaInput> inputs_;
   std::vector<FormulaParameter> parameters_;
   std::vector<std::uint64_t> shape_;

@@ -90,7 +90,7 @@ void check_bins(const HistOptions& options, const std::string& prefix) {
 
 Bins make_bins(const HistOptions& options, std::optional<DType> type, const std::function<std::optional<Range>()>& find_range) {
   if (!options.bin.empty()) {
-    const FormulaMath math = options.input.reproducible ? FormulaMath::fixed : FormulaMath::native;
+    const FormulaMath math = options.input.math();
     return Bins::by_formula(Formula(options.bin, math), options.bins, options.input.formula_parameters());
   }
   if (!options.edges.empty()) return Bins::between(parse_edges(options.edges));
@@ -296,8 +296,8 @@ int run(Output& out, const HistOptions& options) {
   options.result.check();
   options.part.check();
   plot_of(options);  // fails before the work if it cannot be written
-  if (options.bin.empty() && options.input.map.empty() && (!options.input.parameters.empty() || options.input.reproducible)) {
-    refuse("--param and --repro are for the formulas of --bin and --map, and there is none");
+  if (options.bin.empty() && options.input.map.empty() && (!options.input.parameters.empty() || options.input.native)) {
+    refuse("--param and --native are for the formulas of --bin and --map, and there is none");
   }
   check_bins(options, "--");
   if (options.part.wanted() || !options.result.partial.empty()) return run_in_parts(out, options);

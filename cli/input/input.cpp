@@ -147,13 +147,14 @@ std::unique_ptr<Source> Input::open(const std::string& file, const InputOptions&
   return std::make_unique<WithoutNodata>(std::move(source), nodata);
 }
 
-Formula Input::formula() const { return Formula(map, reproducible ? FormulaMath::fixed : FormulaMath::native); }
+FormulaMath Input::math() const { return native ? FormulaMath::native : FormulaMath::fixed; }
+
+Formula Input::formula() const { return Formula(map, math()); }
 
 std::vector<FormulaParameter> Input::formula_parameters() const { return parse_parameters(parameters); }
 
 void Input::check_formula() const {
-  require(!map.empty() || (parameters.empty() && !reproducible),
-          "--param and --repro are for the formula of --map, and there is none: add it");
+  require(!map.empty() || (parameters.empty() && !native), "--param and --native are for the formula of --map, and there is none: add it");
 }
 
 std::vector<Input::Operand> Input::operands(const Formula& formula) const {
@@ -298,7 +299,7 @@ void add_map(CLI::App& command, Input& input) {
   command.add_option("--param", input.parameters, "a number in a formula, NAME=VALUE; may be given again")
       ->type_name("NAME=N")
       ->allow_extra_args(false);
-  command.add_flag("--repro", input.reproducible, "exp, log, sin, cos, tanh of a formula with the same bits everywhere");
+  command.add_flag("--native", input.native, "functions such as exp as the device has them: faster on some, but other bits on each");
 }
 
 void add_total(CLI::App& command, Input& input) {

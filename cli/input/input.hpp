@@ -48,7 +48,7 @@ struct Input {
   std::string nodata = {};                   ///< elements that equal this are missing; empty: none
   std::string map = {};                      ///< a formula of the files' numbers, which the command reads instead of them; empty: none
   std::vector<std::string> parameters = {};  ///< of the formula: "h=0.5"
-  bool reproducible = false;                 ///< of the formula: FormulaMath::fixed
+  bool native = false;                       ///< of the formula: FormulaMath::native
   bool any_order = false;                    ///< the order of an array's elements does not matter
   bool mapped = false;                       ///< a file that can be mapped is, though it be larger than the memory: InputOptions::mapped
   Tables tables = Tables::one_column;
@@ -87,8 +87,9 @@ struct Input {
   /// (usage) where a file or a name is left over.
   std::vector<Operand> operands(const Formula& formula) const;
   Formula formula() const;
+  FormulaMath math() const;
   std::vector<FormulaParameter> formula_parameters() const;
-  /// @throws Error (usage) for --param or --repro without --map, in commands that have no other formula.
+  /// @throws Error (usage) for --param or --native without --map, in commands that have no other formula.
   void check_formula() const;
 
  private:
@@ -98,7 +99,7 @@ struct Input {
 /// Adds the argument FILE ..., and the options for reading files.
 CLI::Option* add_files(CLI::App& command, Input& input, const std::string& description);
 void add_options(CLI::App& command, Input& input);
-/// Adds --map, --param and --repro.
+/// Adds --map, --param and --native.
 void add_map(CLI::App& command, Input& input);
 /// Adds --total, for commands that take several files.
 void add_total(CLI::App& command, Input& input);

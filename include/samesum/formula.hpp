@@ -59,10 +59,10 @@ struct FormulaParameter {
   Value value;
 };
 
-/// How exp, log, sin, cos and tanh are computed.
+/// How functions such as exp, sin and erf are computed (docs/formulas.md has the bounds).
 enum class FormulaMath {
-  native,  ///< as a device does best: bounded errors, bits that differ between devices
   fixed,   ///< by operations of which each is rounded correctly: the same bits everywhere
+  native,  ///< on devices by their own functions: other bits on each, in up to three times less time where arithmetic is the limit
 };
 
 /// What a formula gives for inputs of certain types.
@@ -80,7 +80,7 @@ class Formula {
  public:
   /// O(length). @throws Error (usage) if `text` is no formula: the message shows the place with a caret, and says what was expected
   /// there.
-  explicit Formula(std::string_view text, FormulaMath math = FormulaMath::native);
+  explicit Formula(std::string_view text, FormulaMath math = FormulaMath::fixed);
 
   /// The text in its canonical form: one space if there is one, parentheses if they are needed. It is a formula, and the same one.
   std::string to_string() const;

@@ -65,8 +65,8 @@ enum class PairReduction {
 /// everywhere, for every accuracy.
 ///
 /// Of a formula these bounds hold with D = 1, if it ends in a chain of multiply-adds (dot, sqdist) with D their number, and f's own
-/// error by docs/formulas.md; "the same bits everywhere" is said of formulas that are reproducible (Formula::describe), such as those with
-/// FormulaMath::fixed.
+/// error by docs/formulas.md; "the same bits everywhere" is said of formulas that are reproducible (Formula::describe): all but those of
+/// FormulaMath::native.
 enum class PairAccuracy {
   fast,         ///< rounded additions, in blocks: at most min(k D, 4096 + k (D + 4)/1024 + 8 D) u F, plus f's own error.
                 ///< On one device every run has the same bits

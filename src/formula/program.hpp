@@ -58,7 +58,7 @@ struct Program {
   bool uses_index = false;
   bool may_fail = false;
   bool complex = false;  ///< the two results are the parts of a complex number
-  bool fixed = false;    ///< exp and the like by fixed operations
+  bool fixed = false;    ///< functions such as exp by fixed operations
 };
 
 /// An input as type inference sees it.

@@ -50,7 +50,7 @@ struct Tree {
   std::vector<Part> parts;
   std::vector<Definition> definitions;  ///< in order
   std::uint32_t root = 0;
-  bool fixed = false;  ///< exp and the like by fixed operations
+  bool fixed = false;  ///< functions such as exp by fixed operations
 
   std::string_view word(const Part& part) const { return std::string_view(text).substr(part.column, part.length); }
 };

@@ -81,7 +81,7 @@ double jensen_shannon_of(const Pair& pair) {
   }
   if (!p.empty()) {
     constexpr double kBit = 0x1.62e42fefa39efp-1;  // the logarithm of 2
-    const Formula divergence("(p*log(2*p/(p + q)) + q*log(2*q/(p + q)))/bit", FormulaMath::fixed);
+    const Formula divergence("(p*log(2*p/(p + q)) + q*log(2*q/(p + q)))/bit");
     const std::vector<FormulaParameter> bit = {{"bit", kBit}};
     sum.merge(accumulate(*map(divergence, {{"p", p}, {"q", q}}, bit), {.device = Device::open("cpu")}));
   }

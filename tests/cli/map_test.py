@@ -86,8 +86,8 @@ class Map(Case):
 
     def test_options_of_formulas(self):
         for command in ("sum", "median", "stats", "max", "prod"):
-            for option in (["--param", "h=1"], ["--repro"]):
-                self.assertIn("--param and --repro are for the formula of --map", self.refuse(command, *option, "x.npy"))
+            for option in (["--param", "h=1"], ["--native"]):
+                self.assertIn("--param and --native are for the formula of --map", self.refuse(command, *option, "x.npy"))
 
     def test_rows_and_columns(self):
         """Arrays of different shapes go together as numpy broadcasts them, in each command that has formulas."""

@@ -104,7 +104,7 @@ class Pairs(Case):
         self.assertEqual(self.succeed(*pairs, "--formula", "q*p[1] + k", "--of-y", "p=p.npy", "--of-y", "q=w.npy", "--param", "k=0.5").split(),
                          ["5.5", "5.5"])
         self.assertEqual(self.succeed(*pairs, "--formula", "sqdist(a, b) < h^2", "--param", "h=5.5").split(), ["2", "3"])
-        found = self.json(*pairs, "--formula", "exp( -sqdist(a,b) )", "--repro", "--accuracy", "exact")
+        found = self.json(*pairs, "--formula", "exp( -sqdist(a,b) )", "--native", "--accuracy", "exact")
         self.assertEqual((found["f"], found["components"]), ("exp(-sqdist(a, b))", 2))
         self.assertIn("sum of dot(a, b) over 2 x 3 pairs", self.noted(*pairs, "--formula", "dot(a,b)", "-v")[1])
 

@@ -133,7 +133,7 @@ TEST(FormulaKernel, SameBitsAsTheCpu) {
   };
   for (const Device& device : test::devices()) {
     hard::Random random(given("SAMESUM_SEED", 20));
-    test::RandomFormula make(random);
+    test::RandomFormula make(random, true);
     for (std::uint64_t k = 0; k < given("SAMESUM_TREES", 96) / 24; ++k) {
       expect_same(Formula(tuple_of(make, 24, 2 + static_cast<int>(k % 2))), data, device);
       if (testing::Test::HasFatalFailure()) return;
@@ -164,7 +164,7 @@ TEST(FormulaKernel, EveryOperation) {
   }
 }
 
-TEST(FormulaKernel, FixedFunctionsToo) {
+TEST(FormulaKernel, FunctionsHaveTheSameBits) {
   const Data data(8), tame(9, true);
   // Of float32, of float64, and with what brings more numbers into the range of each.
   const std::string functions =
@@ -174,7 +174,7 @@ TEST(FormulaKernel, FixedFunctionsToo) {
       "tan(v*0.1)";
   for (const char* names : {"let v = x; let w = x*0.75; ", "let v = y; let w = y*0.75; ", "let v = x*0.001; let w = 3 - x; ",
                             "let v = y*0.001; let w = 3 - y; "}) {
-    const Formula all(std::string(names) + "(" + functions + ")", FormulaMath::fixed);
+    const Formula all(std::string(names) + "(" + functions + ")");
     EXPECT_TRUE(all.describe(data.inputs()).reproducible);
     for (const Device& device : test::devices()) {
       expect_same(all, data, device);
@@ -212,7 +212,7 @@ bool close(T a, T b, double ulps) {
   return std::abs(static_cast<double>(a) - static_cast<double>(b)) <= ulps * unit * 2;
 }
 
-TEST(FormulaKernel, OthersWithinTheirBounds) {
+TEST(FormulaKernel, NativeFunctionsWithinTheirBounds) {
   const Data data(5, true);
   constexpr std::pair<std::string_view, double> kRows[] = {
       {"exp(z)", 4},     {"log(z)", 4},   {"log1p(z)", 4},    {"expm1(z)", 4},     {"sin(z)", 4},      {"cos(z)", 4},
@@ -222,7 +222,7 @@ TEST(FormulaKernel, OthersWithinTheirBounds) {
   for (const std::string_view of : {"x*0.25", "float64(x)*0.25"}) {
     std::string text;
     for (const auto& row : kRows) text += (text.empty() ? "let z = " + std::string(of) + "; (" : ", ") + std::string(row.first);
-    const Formula formula(text + ")");
+    const Formula formula(text + ")", FormulaMath::native);
     const Outcome host = outcome(formula, data.inputs(), nullptr);
     const bool narrow = formula.describe(data.inputs(), parameters()).results[0] == DType::float32;
     for (const Device& device : test::devices()) {

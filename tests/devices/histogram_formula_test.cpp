@@ -188,7 +188,7 @@ TEST(HistogramFormula, Values) {
   EXPECT_EQ(std::vector<double>(bins.edges().begin(), bins.edges().end()), (std::vector<double>{0, 1, 2, 3}));
   EXPECT_EQ(bins, Bins::by_formula(Formula(" x * h"), 3, {{"h", 2}}));
   EXPECT_NE(bins, Bins::by_formula(Formula("x*h"), 3, {{"h", 3}}));
-  EXPECT_NE(bins, Bins::by_formula(Formula("x*h", FormulaMath::fixed), 3, {{"h", 2}}));
+  EXPECT_NE(bins, Bins::by_formula(Formula("x*h", FormulaMath::native), 3, {{"h", 2}}));
   EXPECT_NE(bins, Bins::by_formula(Formula("x+h"), 3, {{"h", 2}}));
   EXPECT_NE(bins, Bins::by_formula(Formula("x*h"), 4, {{"h", 2}}));
   EXPECT_NE(bins, Bins::between({0, 1, 2, 3}));

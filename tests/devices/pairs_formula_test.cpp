@@ -251,7 +251,7 @@ TEST(PairsFormula, ConvertedValues) {
 
 TEST(PairsFormula, FunctionsWithinTheirBounds) {
   const auto a = normal<double>(3 * 11, 10), b = normal<double>(3 * 1500, 11);
-  for (const FormulaMath math : {FormulaMath::native, FormulaMath::fixed}) {
+  for (const FormulaMath math : {FormulaMath::fixed, FormulaMath::native}) {
     const PairsProblem problem{.accuracy = PairAccuracy::exact,
                                .components = 3,
                                .formula = Formula("exp(-sqdist(a, b)/h)*cos(dot(a, b)) + tanh(log(1 + abs(a[0]*b[2])))", math),

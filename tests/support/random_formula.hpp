@@ -12,13 +12,14 @@ namespace samesum::test {
 
 class RandomFormula {
  public:
-  explicit RandomFormula(hard::Random& random) : random_(random) {}
+  /// `with_functions`: also those that are not rounded correctly, such as exp.
+  explicit RandomFormula(hard::Random& random, bool with_functions = false) : random_(random), with_functions_(with_functions) {}
 
-  /// Without functions that are not the same everywhere, and without integer operations that may fail.
+  /// Without integer operations that may fail.
   std::string floating(int depth) {
     if (depth == 0) return pick({"x", "x", "y", "h", "1.5", "-0.25", "3", "inf", "pi", "0", "float32(n)"});
     const std::string a = floating(depth - 1);
-    switch (random_.below(14)) {
+    switch (random_.below(with_functions_ ? 15 : 14)) {
       case 0:
         return "(" + a + " + " + floating(depth - 1) + ")";
       case 1:
@@ -44,6 +45,10 @@ class RandomFormula {
         return "(" + a + ") % (" + floating(depth - 1) + ")";
       case 12:
         return "float64(" + safe_integer(depth - 1) + ")";
+      case 14:
+        return pick({"exp", "exp2", "expm1", "sinh", "cosh", "tanh", "log", "log1p", "log2", "log10", "sin", "cos", "tan", "asin", "acos",
+                     "atan", "erf", "erfc", "cbrt"}) +
+               "(" + a + ")";
       default:
         return "(" + a + ")*" + "(" + condition(depth - 1) + ")";
     }
@@ -127,6 +132,7 @@ class RandomFormula {
 
  private:
   hard::Random& random_;
+  bool with_functions_;
 };
 
 }  // namespace samesum::test

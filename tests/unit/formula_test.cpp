@@ -341,10 +341,12 @@ TEST(FormulaTypes, KnowWhatIsTheSameEverywhere) {
       {"sqrt(x)", true, with({Capability::square_root})},
       {"rsqrt(x)", true, with({Capability::division, Capability::square_root})},
       {"fma(x, x, x)", true, with({Capability::fma})},
-      {"exp(x)", false, f32},
+      {"exp(x)", true, f32},
+      {"tanh(x)", true, with({Capability::division})},
+      {"asin(x)", true, with({Capability::square_root})},
       {"let unused = exp(x); x", true, f32},
       {"x*(1.0/3)", true, f32},  // done ahead
-      {"x^0.5", false, f32},
+      {"x^0.5", true, with({Capability::division})},
       {"float64(x)*2", true, {Capability::fp64, Capability::denormals, Capability::unfused}},
   };
   for (const Reproducible& row : kTable) {
@@ -353,6 +355,10 @@ TEST(FormulaTypes, KnowWhatIsTheSameEverywhere) {
     EXPECT_EQ(described.reason.empty(), row.reproducible) << row.text;
     EXPECT_EQ(described.needs, row.needs) << row.text;
   }
+  const FormulaDescription native = Formula("tanh(x)", FormulaMath::native).describe({{"x", x}});
+  EXPECT_FALSE(native.reproducible);
+  EXPECT_EQ(native.reason.substr(0, 4), "tanh");
+  EXPECT_EQ(native.needs, f32);
 }
 
 // What cannot leave 64 bits is not checked.

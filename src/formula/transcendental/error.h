@@ -15,8 +15,8 @@ FN float erf_near_f32(float z) {
 FN float erfc_far_f32(float x) {
   const float a = x > 10.25f ? 10.25f : x;
   const float high = first_half_f32(a);
-  float shifted;
-  const float left = exp_left_f32(-(high * high), &shifted) - (a - high) * (a + high);
+  float shifted, low;
+  const float left = exp_left_f32(-(high * high), &shifted, &low);
   const float t = (a - 2.0f) / (a + 2.0f);
   float p = -0x1.d5403ep-13f;
   p = p * t + -0x1.4be032p-10f;
@@ -28,7 +28,7 @@ FN float erfc_far_f32(float x) {
   p = p * t + -0x1.5407f8p-3f;
   p = p * t + -0x1.7bf5dcp-4f;
   p = p * t + 0x1.46e80ep+0f;
-  return scaled_f32((1.0f + exp_tail_f32(left)) * p / (1.0f + (a + a)), shifted, 0);
+  return scaled_f32(exp_sum_f32(left, low - (a - high) * (a + high)) * p / (1.0f + (a + a)), shifted, 0);
 }
 FN float fixed_erf_f32(float x) {
   const float a = abs_f32(x);
@@ -64,8 +64,8 @@ FN double erf_near_f64(double z) {
 FN double erfc_far_f64(double x) {
   const double a = x > 27.5 ? 27.5 : x;
   const double high = first_half_f64(a);
-  double shifted;
-  const double left = exp_left_f64(-(high * high), &shifted) - (a - high) * (a + high);
+  double shifted, low;
+  const double left = exp_left_f64(-(high * high), &shifted, &low);
   const double t = (a - 3.0) / (a + 3.0);
   double p = -0x1.15895e0f31c94p-28;
   p = p * t + -0x1.7a67ae67dcefap-27;
@@ -90,7 +90,7 @@ FN double erfc_far_f64(double x) {
   p = p * t + -0x1.85a15c58aa5cep-5;
   p = p * t + -0x1.15c084bb9e8f3p-3;
   p = p * t + 0x1.40c522d7e4987p+0;
-  return scaled_f64((1.0 + exp_tail_f64(left)) * p / (1.0 + (a + a)), shifted, 0);
+  return scaled_f64(exp_sum_f64(left, low - (a - high) * (a + high)) * p / (1.0 + (a + a)), shifted, 0);
 }
 FN double fixed_erf_f64(double x) {
   const double a = abs_f64(x);

@@ -5,13 +5,13 @@ FN float fixed_log_f32(float x) {
   const float f = log_parts_f32(x, &k), h = 0.5f * f * f;
   return log_at_ends_f32(x, k * 0x1.62e4p-1f - ((h - (log_rest_f32(f, h) + k * 0x1.7f7d1cp-20f)) - f));
 }
-// By log(1 + x) of the rounded sum, and what was lost there.
+// 1 + f of the rounded sum, and f with what was lost there.
 FN float fixed_log1p_f32(float x) {
-  const float u = 1.0f + x;
-  const float lost = (x > 1.0f ? 1.0f - (u - x) : x - (u - 1.0f)) / u;
+  const float one = 1.0f, u = one + x, lost = x > one ? one - (u - x) : x - (u - one);
   float k;
-  const float f = log_parts_f32(u, &k), h = 0.5f * f * f;
-  const float value = log_at_ends_f32(u, k * 0x1.62e4p-1f - ((h - (log_rest_f32(f, h) + (k * 0x1.7f7d1cp-20f + lost))) - f));
+  const float of_u = log_parts_f32(u, &k);
+  const float f = of_u + lost * power_of_two_f32(shifted_f32(k < 60.0f ? -k : -60.0f), 0), h = 0.5f * f * f;
+  const float value = log_at_ends_f32(u, k * 0x1.62e4p-1f - ((h - (log_rest_f32(f, h) + k * 0x1.7f7d1cp-20f)) - f));
   return abs_f32(x) < 0x1p-25f ? x : value;
 }
 // log(x) times a number that is given in two parts, as the logarithm of 2 times it is; products of the first parts are exact.
@@ -32,13 +32,13 @@ FN double fixed_log_f64(double x) {
   const double f = log_parts_f64(x, &k), h = 0.5 * f * f;
   return log_at_ends_f64(x, k * 0x1.62e42fefa38p-1 - ((h - (log_rest_f64(f, h) + k * 0x1.ef35793c7673p-45)) - f));
 }
-// By log(1 + x) of the rounded sum, and what was lost there.
+// 1 + f of the rounded sum, and f with what was lost there.
 FN double fixed_log1p_f64(double x) {
-  const double u = 1.0 + x;
-  const double lost = (x > 1.0 ? 1.0 - (u - x) : x - (u - 1.0)) / u;
+  const double one = 1.0, u = one + x, lost = x > one ? one - (u - x) : x - (u - one);
   double k;
-  const double f = log_parts_f64(u, &k), h = 0.5 * f * f;
-  const double value = log_at_ends_f64(u, k * 0x1.62e42fefa38p-1 - ((h - (log_rest_f64(f, h) + (k * 0x1.ef35793c7673p-45 + lost))) - f));
+  const double of_u = log_parts_f64(u, &k);
+  const double f = of_u + lost * power_of_two_f64(shifted_f64(k < 100.0 ? -k : -100.0), 0), h = 0.5 * f * f;
+  const double value = log_at_ends_f64(u, k * 0x1.62e42fefa38p-1 - ((h - (log_rest_f64(f, h) + k * 0x1.ef35793c7673p-45)) - f));
   return abs_f64(x) < 0x1p-54 ? x : value;
 }
 // log(x) times a number that is given in two parts, as the logarithm of 2 times it is; products of the first parts are exact.

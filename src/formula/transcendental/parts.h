@@ -21,13 +21,23 @@ FN float exp_bend_f32(float r) {
 FN float exp_tail_f32(float r) { return r + exp_bend_f32(r); }  // e^r - 1
 // The whole number next to a, at most 2^20, is what this adds to 12582912; its last bits are those of the sum.
 FN float shifted_f32(float a) { return a + 12582912.0f; }
-// What is left of a = k ln 2 + r, k by its bits.
-FN float exp_left_f32(float a, float* shifted) {
+// What is left of a = k ln 2 + r + low, k by its bits; r has no error.
+FN float exp_left_f32(float a, float* shifted, float* low) {
   *shifted = shifted_f32(a * 0x1.715476p+0f);
   const float k = *shifted - 12582912.0f;
-  return (a - k * 0x1.62e4p-1f) - k * 0x1.7f7d1cp-20f;  // the first product is exact
+  *low = k * -0x1.7f7d1cp-20f;
+  return a - k * 0x1.62e4p-1f;
 }
-FN float exp_parts_f32(float a, float* shifted) { return exp_tail_f32(exp_left_f32(a, shifted)); }
+// e^(r + low), where 1 + r is added without loss.
+FN float exp_sum_f32(float r, float low) {
+  const float one = 1.0f + r;
+  return one + (((1.0f - one) + r) + (low + exp_bend_f32(r + low)));
+}
+// 2^(r + low) for r of up to 1/2.
+FN float exp2_sum_f32(float r, float low) {
+  const float high = first_half_f32(r);
+  return exp_sum_f32(high * 0x1.62ep-1f, high * 0x1.0bfbe8p-15f + ((r - high) + low) * 0x1.62e43p-1f);
+}
 // value 2^(k + more), k as above, at most 250 in magnitude. By two factors: the power may be one that no number of the type is. Only the last product rounds.
 FN float scaled_f32(float value, float shifted, int more) {
   const uint both = as_uint(shifted) - 0x4b400000u + 256u + (uint)more;
@@ -88,13 +98,23 @@ FN double exp_bend_f64(double r) {
 FN double exp_tail_f64(double r) { return r + exp_bend_f64(r); }  // e^r - 1
 // The whole number next to a, at most 2^50, is what this adds to 6755399441055744; its last bits are those of the sum.
 FN double shifted_f64(double a) { return a + 6755399441055744.0; }
-// What is left of a = k ln 2 + r, k by its bits.
-FN double exp_left_f64(double a, double* shifted) {
+// What is left of a = k ln 2 + r + low, k by its bits; r has no error.
+FN double exp_left_f64(double a, double* shifted, double* low) {
   *shifted = shifted_f64(a * 0x1.71547652b82fep+0);
   const double k = *shifted - 6755399441055744.0;
-  return (a - k * 0x1.62e42fefa38p-1) - k * 0x1.ef35793c7673p-45;  // the first product is exact
+  *low = k * -0x1.ef35793c7673p-45;
+  return a - k * 0x1.62e42fefa38p-1;
 }
-FN double exp_parts_f64(double a, double* shifted) { return exp_tail_f64(exp_left_f64(a, shifted)); }
+// e^(r + low), where 1 + r is added without loss.
+FN double exp_sum_f64(double r, double low) {
+  const double one = 1.0 + r;
+  return one + (((1.0 - one) + r) + (low + exp_bend_f64(r + low)));
+}
+// 2^(r + low) for r of up to 1/2.
+FN double exp2_sum_f64(double r, double low) {
+  const double high = first_half_f64(r);
+  return exp_sum_f64(high * 0x1.62e42f8p-1, high * 0x1.be8e7bcd5e4f2p-27 + ((r - high) + low) * 0x1.62e42fefa39efp-1);
+}
 // value 2^(k + more), k as above, at most 2000 in magnitude. By two factors: the power may be one that no number of the type is. Only the last product rounds.
 FN double scaled_f64(double value, double shifted, int more) {
   const ulong both = as_ulong(shifted) - 0x4338000000000000UL + (ulong)(2048 + more);

@@ -11,18 +11,23 @@ FN float fixed_hypot_f32(float x, float y) {
   return own_x == infinity || own_y == infinity ? infinity : root;
 }
 
-// A third of the exponent for a first guess (W. Kahan), and iterations of E. Halley's, the last one from a number whose square is exact.
+// First 1/cbrt(a): a third of the exponent for a guess, which two iterations make right to 30 bits, each by h = 1 - a r³, of which three times as many bits become zero. Then half the
+// bits of the root t, and what is missing by a - t³, which has no error worth mentioning: with d = (a - t³) r²/3, d + d² r.
 FN float fixed_cbrt_f32(float x) {
   const float own = abs_f32(x), infinity = as_float(0x7f800000u);
   const int tiny = own < 0x1p-60f, huge = own > 0x1p60f;
   const float a = own * (tiny ? 0x1p90f : huge ? 0x1p-60f : 1.0f);
-  float t = as_float(as_uint(a) / 3u + 709958130u);
-  t = t * (t * t * t + (a + a)) / (t * t * t + t * t * t + a);
-  t = t * (t * t * t + (a + a)) / (t * t * t + t * t * t + a);
-  t = first_half_f32(t);
-  const float r = a / (t * t);
-  t = t + t * (r - t) / (t + t + r);
-  return own > 0.0f && own < infinity ? with_sign_f32(t * (tiny ? 0x1p-30f : huge ? 0x1p20f : 1.0f), x) : x;
+  float r = as_float(0x54a2fa8cu - as_uint(a) / 3u);
+  float h = 1.0f - a * r * (r * r);
+  r = r + r * h * (0x1.555556p-2f + h * 0x1.c71c72p-3f);
+  h = 1.0f - a * r * (r * r);
+  r = r + r * h * (0x1.555556p-2f + h * 0x1.c71c72p-3f);
+  const float t = first_half_f32(a * (r * r));
+  const float square = t * t, square_high = first_half_f32(square);
+  const float missing = (a - square_high * t) - (square - square_high) * t;
+  const float first = missing * (r * r) * 0x1.555556p-2f;
+  const float root = t + (first + first * first * r);
+  return own > 0.0f && own < infinity ? with_sign_f32(root * (tiny ? 0x1p-30f : huge ? 0x1p20f : 1.0f), x) : x;
 }
 
 // |x|^y = 2^(y log2 |x|). The logarithm is in two parts of which the second is a correction, as is all that it is made of; the first has half the bits where a product is to be exact.
@@ -32,8 +37,8 @@ FN float fixed_pow_f32(float x, float y) {
   const float f = log_parts_f32(own, &k);
   // s = f/(2 + f), where 1 + f is exact and 2 + f may not be.
   const float w = 2.0f + f, w_lost = f - (w - 2.0f);
-  const float quotient = f / w, s = first_half_f32(quotient), w_high = first_half_f32(w);
-  const float s_low = ((f - s * w_high) - s * ((w - w_high) + w_lost)) / w;
+  const float inverse = 1.0f / w, s = first_half_f32(f * inverse), w_high = first_half_f32(w);
+  const float s_low = ((f - s * w_high) - s * ((w - w_high) + w_lost)) * inverse;
   // atanh(s) = s + s c, c = s²/3 + s⁴/5 + ...
   const float square = s * s, square_low = s_low * (s + s) + s_low * s_low;
   const float z = square + square_low;
@@ -59,13 +64,10 @@ FN float fixed_pow_f32(float x, float y) {
   const float exponent = power_high * sum_high, exponent_low = power * ((sum - sum_high) + sum_low) + (power - power_high) * sum_high;
   const float both = exponent + exponent_low;
   const float inside = both > 150.0f ? 150.0f : both < -200.0f ? -200.0f : both;
-  // e^((rest + rest_low) ln 2), where the rest lies between -1/2 and 1/2; 1 and the first part of the exponent are added without loss.
   const float shifted = shifted_f32(inside);
   const float near_rest = inside == both ? exponent - (shifted - 12582912.0f) : 0.0f, rest = inside == both ? near_rest + exponent_low : 0.0f;
-  const float rest_high = first_half_f32(rest), rest_low = inside == both ? (rest - rest_high) + ((near_rest - rest) + exponent_low) : 0.0f;
-  const float t = rest_high * 0x1.62ep-1f, t_low = rest_high * 0x1.0bfbe8p-15f + rest_low * 0x1.62e43p-1f;
-  const float one = 1.0f + t;
-  const float value = scaled_f32(one + (((1.0f - one) + t) + (t_low + exp_bend_f32(t + t_low))), shifted, 0);
+  const float rest_low = inside == both ? (near_rest - rest) + exponent_low : 0.0f;
+  const float value = scaled_f32(exp2_sum_f32(rest, rest_low), shifted, 0);
   // Ends: as C's pow has them.
   const float at_end = (own == 0.0f) == (y > 0.0f) ? 0.0f : infinity;
   const float magnitude = own == 0.0f || own == infinity ? at_end : value;
@@ -86,18 +88,23 @@ FN double fixed_hypot_f64(double x, double y) {
   return own_x == infinity || own_y == infinity ? infinity : root;
 }
 
-// A third of the exponent for a first guess (W. Kahan), and iterations of E. Halley's, the last one from a number whose square is exact.
+// First 1/cbrt(a): a third of the exponent for a guess, which two iterations make right to 30 bits, each by h = 1 - a r³, of which three times as many bits become zero. Then half the
+// bits of the root t, and what is missing by a - t³, which has no error worth mentioning: with d = (a - t³) r²/3, d + d² r.
 FN double fixed_cbrt_f64(double x) {
   const double own = abs_f64(x), infinity = as_double(0x7ff0000000000000UL);
   const int tiny = own < 0x1p-500, huge = own > 0x1p500;
   const double a = own * (tiny ? 0x1p600 : huge ? 0x1p-600 : 1.0);
-  double t = as_double((ulong)((uint)(as_ulong(a) >> 32) / 3u + 715094163u) << 32);
-  t = t * (t * t * t + (a + a)) / (t * t * t + t * t * t + a);
-  t = t * (t * t * t + (a + a)) / (t * t * t + t * t * t + a);
-  t = first_half_f64(t);
-  const double r = a / (t * t);
-  t = t + t * (r - t) / (t + t + r);
-  return own > 0.0 && own < infinity ? with_sign_f64(t * (tiny ? 0x1p-200 : huge ? 0x1p200 : 1.0), x) : x;
+  double r = as_double((ulong)(0x553ef0ffu - (uint)(as_ulong(a) >> 32) / 3u) << 32);
+  double h = 1.0 - a * r * (r * r);
+  r = r + r * h * (0x1.5555555555555p-2 + h * 0x1.c71c71c71c71cp-3);
+  h = 1.0 - a * r * (r * r);
+  r = r + r * h * (0x1.5555555555555p-2 + h * 0x1.c71c71c71c71cp-3);
+  const double t = first_half_f64(a * (r * r));
+  const double square = t * t, square_high = first_half_f64(square);
+  const double missing = (a - square_high * t) - (square - square_high) * t;
+  const double first = missing * (r * r) * 0x1.5555555555555p-2;
+  const double root = t + (first + first * first * r);
+  return own > 0.0 && own < infinity ? with_sign_f64(root * (tiny ? 0x1p-200 : huge ? 0x1p200 : 1.0), x) : x;
 }
 
 // |x|^y = 2^(y log2 |x|). The logarithm is in two parts of which the second is a correction, as is all that it is made of; the first has half the bits where a product is to be exact.
@@ -107,8 +114,8 @@ FN double fixed_pow_f64(double x, double y) {
   const double f = log_parts_f64(own, &k);
   // s = f/(2 + f), where 1 + f is exact and 2 + f may not be.
   const double w = 2.0 + f, w_lost = f - (w - 2.0);
-  const double quotient = f / w, s = first_half_f64(quotient), w_high = first_half_f64(w);
-  const double s_low = ((f - s * w_high) - s * ((w - w_high) + w_lost)) / w;
+  const double inverse = 1.0 / w, s = first_half_f64(f * inverse), w_high = first_half_f64(w);
+  const double s_low = ((f - s * w_high) - s * ((w - w_high) + w_lost)) * inverse;
   // atanh(s) = s + s c, c = s²/3 + s⁴/5 + ...
   const double square = s * s, square_low = s_low * (s + s) + s_low * s_low;
   const double z = square + square_low;
@@ -141,13 +148,10 @@ FN double fixed_pow_f64(double x, double y) {
   const double exponent = power_high * sum_high, exponent_low = power * ((sum - sum_high) + sum_low) + (power - power_high) * sum_high;
   const double both = exponent + exponent_low;
   const double inside = both > 1100.0 ? 1100.0 : both < -1200.0 ? -1200.0 : both;
-  // e^((rest + rest_low) ln 2), where the rest lies between -1/2 and 1/2; 1 and the first part of the exponent are added without loss.
   const double shifted = shifted_f64(inside);
   const double near_rest = inside == both ? exponent - (shifted - 6755399441055744.0) : 0.0, rest = inside == both ? near_rest + exponent_low : 0.0;
-  const double rest_high = first_half_f64(rest), rest_low = inside == both ? (rest - rest_high) + ((near_rest - rest) + exponent_low) : 0.0;
-  const double t = rest_high * 0x1.62e42f8p-1, t_low = rest_high * 0x1.be8e7bcd5e4f2p-27 + rest_low * 0x1.62e42fefa39efp-1;
-  const double one = 1.0 + t;
-  const double value = scaled_f64(one + (((1.0 - one) + t) + (t_low + exp_bend_f64(t + t_low))), shifted, 0);
+  const double rest_low = inside == both ? (near_rest - rest) + exponent_low : 0.0;
+  const double value = scaled_f64(exp2_sum_f64(rest, rest_low), shifted, 0);
   // Ends: as C's pow has them.
   const double at_end = (own == 0.0) == (y > 0.0) ? 0.0 : infinity;
   const double magnitude = own == 0.0 || own == infinity ? at_end : value;

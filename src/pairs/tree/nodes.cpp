@@ -186,8 +186,8 @@ std::optional<Operator> operator_of_elements(const PairsProblem& options, bool c
 
 Operator operator_of(const PairsProblem& options, std::span<const Scalar> values) {
   const Texts texts = texts_of(options, values);
-  Operator op(Formula(texts.combine, FormulaMath::fixed), texts.identity);
-  op.finish.emplace(texts.finish, FormulaMath::fixed);
+  Operator op(Formula(texts.combine), texts.identity);
+  op.finish.emplace(texts.finish);
   return op;
 }
 
