@@ -125,18 +125,27 @@ def _simple(x: Any, where: Any) -> bool:
 
 
 def _without(x: Any, where: Any, what: str, nan: str) -> tuple[Any, str] | None:
-    """`x` whose elements that are not to be taken change nothing: floats are NaNs, which nan='skip' leaves out; integers are zeros. None: not
-    in host memory, or not so for this reduction."""
+    """`x` whose elements that are not to be taken change nothing: zeros in sums of integers, else NaNs, which nan='skip' leaves out, in floats
+    or in integers as float64. None: not in host memory, or not so for this reduction."""
     if isinstance(x, _numpy.ma.MaskedArray):
         where, x = ~_numpy.ma.getmaskarray(x) & mask(where), x.data
     if type(x) is not _numpy.ndarray or x.dtype.kind not in "fiub" or x.dtype.itemsize > 8:
         return None
     taken = _numpy.broadcast_to(mask(where), x.shape)
+    if x.dtype.kind != "f" and what in ("sum", "norm", "count_nonzero"):
+        return _numpy.where(taken, x, x.dtype.type(0)), nan
     if x.dtype.kind != "f":
-        return (_numpy.where(taken, x, x.dtype.type(0)), nan) if what in ("sum", "norm", "count_nonzero") else None
+        if x.dtype.itemsize == 8 and x.size != 0 and not (-2**53 <= int(x.min()) and int(x.max()) <= 2**53):
+            return None
+        x = x.astype(_numpy.float64)
     if what not in ("sum", "mean", "var", "std", "norm", "min", "max", "quantile") or (nan == "propagate" and bool((_numpy.isnan(x) & taken).any())):
         return None
     return _numpy.where(taken, x, x.dtype.type("nan")), "skip"
+
+
+def of_kind(found: Any, x: Any, kind: Callable[[Any], Any]) -> Any:
+    """Results of elements that were taken as float64, in the type that those of `x` have."""
+    return _numpy.asarray(found, kind(x.dtype))[()] if x.dtype.kind in "iub" else found
 
 
 def _along(reduction: Any, whole: Callable[[Any], Any], x: Any, axis: Axis, out: Any, keepdims: bool, where: Any, device: DeviceLike,
@@ -146,7 +155,8 @@ def _along(reduction: Any, whole: Callable[[Any], Any], x: Any, axis: Axis, out:
         without = None if axis is None else _without(x, where, reduction.name, nan)
         if without is None:
             return _each(whole, x, axis, keepdims, out, where, _KINDS.get(reduction.name, _float64))
-        return into(out, _core.along(reduction, without[0], _axes(axis), bool(keepdims), without[1], device, None, ddof))
+        found = _core.along(reduction, without[0], _axes(axis), bool(keepdims), without[1], device, None, ddof)
+        return into(out, of_kind(found, x, _KINDS.get(reduction.name, _float64)))
     return _core.along(reduction, x, _axes(axis), bool(keepdims), nan, device, out, ddof)
 
 

@@ -169,6 +169,26 @@ class Types(unittest.TestCase):
                 empty = function(x[:0], axis=1)
                 self.assertEqual(function(x[:0], axis=1, where=self.ALL[:0]).dtype, empty.dtype, (dtype, name))
 
+    def test_integers_with_where_are_those_of_each_row(self):
+        random = np.random.default_rng(5)
+        taken = random.random((50, 9)) < 0.6
+        taken[:, 0] = True
+        for dtype in ("i1", "u2", "i4", "u4", "i8", "u8", "?"):
+            small = random.integers(0, 2 if dtype == "?" else 100, (50, 9)).astype(dtype)
+            cases = [small]
+            if dtype in ("i8", "u8"):  # among them numbers that float64 does not hold
+                cases.append(np.where(small % 3 == 0, np.array(np.iinfo(dtype).max - 1, dtype), small))
+            for x in cases:
+                for name in ("mean", "var", "std", "norm", "min", "max"):
+                    function = getattr(samesum, name)
+                    found = function(x, axis=1, where=taken)
+                    self.assertEqual(found.tolist(), [function(row[of]) for row, of in zip(x, taken)], (dtype, name))
+                for method in ("linear", "lower", "nearest"):
+                    found = samesum.quantile(x, [0.3, 0.5], axis=1, where=taken, method=method)
+                    each = [samesum.quantile(row[of], [0.3, 0.5], method=method).tolist() for row, of in zip(x, taken)]
+                    self.assertEqual(found.T.tolist(), each, (dtype, method))
+                    self.assertEqual(found.dtype, samesum.quantile(x, [0.3, 0.5], axis=1, method=method).dtype)
+
     def test_types_do_not_depend_on_values(self):
         for x in ([[1, 3], [3, 5]], [[1, 2], [3, 5]], [[1, 2], [3, 4]]):
             for q in (0.5, [0.0, 0.5]):
