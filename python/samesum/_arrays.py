@@ -17,6 +17,13 @@ def _is_bfloat16(dtype: Any) -> bool:
     return bool(dtype == _BFLOAT16) or dtype.name == "bfloat16"
 
 
+def text(value: Any, name: str) -> Any:
+    """What has to be a text, as it is."""
+    if not isinstance(value, str):
+        raise TypeError(f"samesum: {name} has to be a text, not {value!r}")
+    return value
+
+
 def on_host(x: Any) -> Any:
     """Tensors in host memory as arrays of numpy, without a copy: of torch, and of what has nothing but DLPack. Others as they are."""
     torch: Any = sys.modules.get("torch")

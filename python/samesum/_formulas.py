@@ -4,6 +4,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from . import _core
+from ._arrays import text
 from ._docs import documented
 from ._reductions import _axes
 
@@ -47,8 +48,8 @@ def reduce(x: Any, operator: str, identity: int | float | None = None, device: D
     array([6, 9])
     """
     if axis is not None or keepdims:
-        return _core.reduce_along(x, operator, identity, parameters, _axes(axis), bool(keepdims), device)
-    return _core.reduce(x, operator, identity, parameters, device)
+        return _core.reduce_along(x, text(operator, "the operator"), identity, parameters, _axes(axis), bool(keepdims), device)
+    return _core.reduce(x, text(operator, "the operator"), identity, parameters, device)
 
 
 def map(formula: str, **inputs: Any) -> Any:
@@ -76,7 +77,7 @@ def map(formula: str, **inputs: Any) -> Any:
     >>> samesum.map('sqrt(x^2 + y^2)', x=[3.0], y=[4.0])
     array([5.])
     """
-    results = _core.map(formula, inputs)
+    results = _core.map(text(formula, "the formula"), inputs)
     return results[0] if len(results) == 1 else tuple(results)
 
 
@@ -110,5 +111,5 @@ def sum_map(formula: str, device: DeviceLike = None, nan: str = "propagate", axi
     array([1. , 2.5])
     """
     if axis is not None or keepdims:
-        return _core.sum_map_along(formula, inputs, _axes(axis), bool(keepdims), nan, device)
-    return _core.sum_map(formula, inputs, nan, device)
+        return _core.sum_map_along(text(formula, "the formula"), inputs, _axes(axis), bool(keepdims), nan, device)
+    return _core.sum_map(text(formula, "the formula"), inputs, nan, device)

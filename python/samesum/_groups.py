@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, Sequence
 import numpy as _numpy
 
 from . import _core
-from ._arrays import every, is_complex, present, validity, whole_nans, widened
+from ._arrays import every, is_complex, present, text, validity, whole_nans, widened
 from ._docs import documented
 from ._narrow import once
 from ._progress import watched
-from ._reductions import _correction, _to_float, into
+from ._reductions import _correction, _to_float, into, one_axis
 from ._times import by_key, cumulated, times
 
 if TYPE_CHECKING:
@@ -49,7 +49,8 @@ def scan(x: Any, operation: str = "sum", axis: int | None = None, exclusive: boo
     >>> samesum.scan([1, 2, 3, 4], offsets=[0, 2])
     array([1, 3, 3, 7])
     """
-    found = _core.scan(x, operation, axis, bool(exclusive), _to_float(dtype, x), [int(offset) for offset in offsets], nan, device)
+    axis = None if axis is None else one_axis(axis)
+    found = _core.scan(x, text(operation, "the operation"), axis, bool(exclusive), _to_float(dtype, x), [int(offset) for offset in offsets], nan, device)
     if dtype is None or found.dtype == dtype:
         return found
     if operation == "product" and found.dtype.kind == "f":
@@ -529,4 +530,6 @@ def pairs(a: Any, b: Any, f: str = "product", reduction: str = "sum", accuracy: 
     """
     if progress is not None:
         return watched(pairs, locals())
+    for name, value in (("f", f), ("reduction", reduction), ("accuracy", accuracy), ("combine", combine), ("finish", finish)):
+        text(value, name)
     return _core.pairs(a, b, f, reduction, accuracy, h, softening, weights, k, combine, finish, identity, inputs or {}, device)

@@ -23,8 +23,19 @@ _AXIS = _core.AxisReduction
 _MEAN, _VAR, _STD, _NORM = _core.Average.mean, _core.Average.var, _core.Average.std, _core.Average.norm
 
 
+def one_axis(axis: Any) -> int:
+    if not hasattr(axis, "__index__"):
+        raise TypeError(f"samesum: an axis is an integer, not {axis!r}")
+    index = operator.index(axis)
+    if not -2**31 <= index < 2**31:
+        raise ValueError(f"axis {index} is none of an array")
+    return index
+
+
 def _axes(axis: Axis) -> list[int] | None:
-    return None if axis is None else list(axis) if isinstance(axis, (tuple, list)) else [axis]  # type: ignore[list-item]
+    if axis is None:
+        return None
+    return [one_axis(each) for each in axis] if isinstance(axis, (tuple, list)) else [one_axis(axis)]
 
 
 def _to_float(dtype: Any, x: Any = None) -> bool:

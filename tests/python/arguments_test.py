@@ -189,6 +189,19 @@ class Types(unittest.TestCase):
                     self.assertEqual(found.T.tolist(), each, (dtype, method))
                     self.assertEqual(found.dtype, samesum.quantile(x, [0.3, 0.5], axis=1, method=method).dtype)
 
+    def test_types_that_no_argument_has(self):
+        x = self.X
+        for call in (lambda: samesum.sum(x, axis="x"), lambda: samesum.mean(x, axis=1.0), lambda: samesum.median(x, axis=(0, "a")),
+                     lambda: samesum.scan(x, axis=(0, 1)), lambda: samesum.sum_map("x", x=x, axis="x")):
+            with self.assertRaisesRegex(TypeError, "^samesum: an axis is an integer, not "):
+                call()
+        with self.assertRaisesRegex(ValueError, "^axis 1180591620717411303424 is none of an array"):
+            samesum.sum(x, axis=2**70)
+        for call in (lambda: samesum.map(3, x=x), lambda: samesum.sum_map(None, x=x), lambda: samesum.reduce(x, 5),
+                     lambda: samesum.scan(x, 5), lambda: samesum.pairs([1.0], [2.0], f=3)):
+            with self.assertRaisesRegex(TypeError, "^samesum: .* has to be a text, not "):
+                call()
+
     def test_types_do_not_depend_on_values(self):
         for x in ([[1, 3], [3, 5]], [[1, 2], [3, 5]], [[1, 2], [3, 4]]):
             for q in (0.5, [0.0, 0.5]):
