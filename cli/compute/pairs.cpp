@@ -33,6 +33,7 @@ struct PairsOptions {
   std::string f = "product", reduction = "sum", accuracy = "fast";
   std::string device = "auto";
   bool native = false;
+  Input texts;  ///< how A and B are read, where they are texts
   std::optional<double> h, softening;
   PairsProblem pairs;
   Tuning tuning;
@@ -163,8 +164,13 @@ int run(Output& out, PairsOptions options) {
   }
   InputOptions of_complex;
   of_complex.complex = true;
-  const Elements a = Elements::aligned(options.a, of_complex, TextLines::rows),
-                 b = Elements::aligned(options.b, of_complex, TextLines::rows);
+  InputOptions of_vectors = options.texts.options();
+  of_vectors.complex = true;
+  const bool one_text = is_npy(options.a) != is_npy(options.b);  // of two .npy files options for texts are refused
+  const auto vectors_of = [&](const std::string& file) {
+    return Elements::aligned(file, one_text && is_npy(file) ? of_complex : of_vectors, TextLines::rows);
+  };
+  const Elements a = vectors_of(options.a), b = vectors_of(options.b);
   options.pairs.components = components_of(a);
   options.pairs.complex = a.complex();
   if (b.complex() != a.complex()) {
@@ -307,6 +313,9 @@ void add_pairs(CLI::App& program, Action& action) {
       ->allow_extra_args(false);
   command->add_flag("--native", options->native, "functions such as exp as the device has them: faster on some, but other bits on each");
   command->add_option("--accuracy", options->accuracy, "of sums: fast (default), compensated, exact")->type_name("NAME");
+  options->texts.rows = true;
+  options->texts.tables = Tables::described_whole;
+  add_text_options(*command, options->texts);
   command->add_option("--weights", options->weights, ".npy: a factor for each y; in a formula it is w")->type_name("FILE");
   command->add_option("-o,--out", options->out, ".npy to write; else the values are printed")->type_name("FILE");
   command->add_option("--part", options->part.part, "one of N equal parts of A: with --partial, for 'merge'")->option_text("K/N");
@@ -324,6 +333,7 @@ void add_pairs(CLI::App& program, Action& action) {
   samesum pairs A.npy B.npy -o C.npy                      # sums of products
   samesum pairs A.npy B.npy --f sqdist --reduce argmin    # nearest neighbours
   samesum pairs a.txt b.txt --f sqdist --reduce argmin    # each line a vector
+  samesum pairs shops.csv homes.csv --column x,y --f sqdist --reduce argmin
   samesum pairs A.npy B.npy --f sqdist --reduce argsmallest --k 8
   samesum pairs grid.npy data.npy --f gaussian --h 0.02   # a density
   samesum pairs A.npy B.npy --accuracy exact              # same bits everywhere

@@ -275,6 +275,11 @@ void add_options(CLI::App& command, Input& input) {
       ->transform(whole_number(0, UINT64_MAX))
       ->option_text("BYTES");
   command.add_option("--count", input.count, "of raw numbers: how many to read")->transform(whole_number(0, UINT64_MAX))->option_text("N");
+  add_text_options(command, input);
+  command.add_flag("--allow-empty", input.allow_empty, "an input without numbers is no mistake");
+}
+
+void add_text_options(CLI::App& command, Input& input) {
   const bool several = input.tables != Tables::one_column;
   command
       .add_option("--column", input.columns,
@@ -285,7 +290,6 @@ void add_options(CLI::App& command, Input& input) {
   command.add_flag("--header", input.header, "of a table: the first line has the names");
   command.add_flag("--no-header", input.no_header, "of a table: it has not");
   command.add_option("--missing", input.missing, "of a text: a word for a missing number")->type_name("WORD")->allow_extra_args(false);
-  command.add_flag("--allow-empty", input.allow_empty, "an input without numbers is no mistake");
   command.add_option("--sep", input.separator, "of a text: what separates columns or numbers: ';', tab, blank")->type_name("CHAR");
   command.add_option("--decimal", input.decimal, "of a text: ',' for decimal commas")->type_name("CHAR");
   command.add_option("--thousands", input.thousands, "of a text: what stands between thousands: , . ' _ blank")->type_name("CHAR");

@@ -99,6 +99,8 @@ struct Input {
 /// Adds the argument FILE ..., and the options for reading files.
 CLI::Option* add_files(CLI::App& command, Input& input, const std::string& description);
 void add_options(CLI::App& command, Input& input);
+/// Of those the options for texts alone.
+void add_text_options(CLI::App& command, Input& input);
 /// Adds --map, --param and --native.
 void add_map(CLI::App& command, Input& input);
 /// Adds --total, for commands that take several files.

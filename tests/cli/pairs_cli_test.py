@@ -43,6 +43,13 @@ class Pairs(Case):
         self.assertEqual(self.succeed("pairs", "a.txt", "b.txt", "--f", "sqdist").split(), ["30.25", "43.25"])
         self.assertEqual(self.succeed("pairs", "a.txt", "b.txt", "--f", "sqdist", "--reduce", "argmin").split(), ["0", "2"])
         self.assertIn("of 2 components", self.refuse("pairs", "a.txt", "-", input=b"1\n2\n"))
+        self.write("named.csv", b"name;x;y\nfirst;0;0\nsecond;3,5;4\n")
+        self.matrix("d.npy", [[0, 0], [3, 4]], "d")
+        named = ["--sep", ";", "--decimal", ",", "--column", "x,y", "--f", "sqdist", "--reduce", "max"]
+        self.assertEqual(self.succeed("pairs", "named.csv", "named.csv", *named).split(), ["28.25", "28.25"])
+        self.assertEqual(self.succeed("pairs", "d.npy", "named.csv", *named).split(), ["28.25", "25"])
+        self.assertIn("d.npy: a .npy file", self.refuse("pairs", "d.npy", "d.npy", *named))
+        self.assertIn("no column 'z'", self.refuse("pairs", "named.csv", "named.csv", "--sep", ";", "--column", "z"))
         # Misaligned elements.
         text = header("'<f4'", "(2,)")
         for blanks in range(4):
