@@ -333,7 +333,7 @@ void add_pairs(CLI::App& program, Action& action) {
   samesum pairs A.npy B.npy -o C.npy                      # sums of products
   samesum pairs A.npy B.npy --f sqdist --reduce argmin    # nearest neighbours
   samesum pairs a.txt b.txt --f sqdist --reduce argmin    # each line a vector
-  samesum pairs shops.csv homes.csv --column x,y --f sqdist --reduce argmin
+  samesum pairs shops.txt homes.txt --column x,y --f sqdist --reduce argmin
   samesum pairs A.npy B.npy --f sqdist --reduce argsmallest --k 8
   samesum pairs grid.npy data.npy --f gaussian --h 0.02   # a density
   samesum pairs A.npy B.npy --accuracy exact              # same bits everywhere

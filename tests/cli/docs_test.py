@@ -115,7 +115,7 @@ class Commands(Case):
         for name in ("values.txt.gz", "x.csv.gz"):
             self.write(name, gzip.compress(b"1.5\n2\n-0.25\n"))
         self.write("x.txt", b"1.5\n2\n")
-        for name in ("a.txt", "b.txt", "table.txt", "shops.csv", "homes.csv"):
+        for name in ("a.txt", "b.txt", "table.txt", "shops.txt", "homes.txt"):
             self.write(name, b"x,y\n1.5,2\n0,-1\n")
         numpy.save(self.path("stack.npy"), generator.random((5, 4, 3)).astype("f4"))
         for name in ("sales.csv", "t.csv", "2023.csv", "2024.csv"):
