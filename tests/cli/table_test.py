@@ -103,6 +103,15 @@ class Tables(Case):
         self.assertIn("--header", self.refuse("stats", "x.csv", "--header", "--no-header"))
         self.assertIn("2:5: a line of over 2 fields", self.refuse("stats", "-", input=b"a,b\n1,2,3\n"))
 
+    def test_as_many_columns_as_there_may_be(self):
+        row = b",".join(b"%d" % k for k in range(65536)) + b"\n"
+        self.write("wide.csv", row * 3)
+        self.assertEqual(self.succeed("sum", "--axis", "1", "wide.csv").split(), [str(65535 * 32768)] * 3)
+        self.assertEqual(self.succeed("max", "--axis", "0", "wide.csv").split()[65535], "65535")
+        self.write("wider.csv", b"1," + row)
+        self.assertIn("a table of 65537 columns, more than 65536", self.refuse("sum", "--axis", "1", "wider.csv"))
+        self.assertEqual(self.succeed("sum", "--column", "65537", "wider.csv").split(), ["65535"])
+
     def test_rows_have_as_many_fields_as_columns(self):
         self.write("shift.csv", b"city,price\nOslo,1,50\nRome,2\n")
         self.write("short.csv", b"city,price,note\nOslo,1,a\nRome,2\n")

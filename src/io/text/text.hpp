@@ -71,8 +71,8 @@ struct TextBlock {
 inline constexpr std::size_t kTextBlockBytes = std::size_t{1} << 18;  ///< of text: with its numbers it fits a second-level cache
 inline constexpr std::size_t kMaxRecordBytes = std::size_t{1} << 21;  ///< limit for a record with columns
 
-/// Column numbers have 14 bits, as in spreadsheets.
-inline constexpr std::size_t kMaxColumns = 16384;
+/// All are read only from tables of up to so many columns, each of which takes memory.
+inline constexpr std::size_t kMaxColumns = std::size_t{1} << 16;
 
 /// Reads text. The result does not depend on how the characters arrive, nor on the size of the blocks.
 class TextReader {
