@@ -47,7 +47,8 @@ FN float fixed_asin_f32(float x) {
   int far;
   float more;
   const float s = arc_sine_f32(abs_f32(x), &far, &more);
-  return with_sign_f32(far ? (0x1.921fb6p+0f - (s + s)) - (more + more + 0x1.777a5cp-25f) : s + more, x);
+  const float rest = 0x1.921fb6p+0f - (s + s), lost = (0x1.921fb6p+0f - rest) - (s + s);
+  return with_sign_f32(far ? rest - ((more + more + 0x1.777a5cp-25f) - lost) : s + more, x);
 }
 FN float fixed_acos_f32(float x) {
   int far;
@@ -120,7 +121,8 @@ FN double fixed_asin_f64(double x) {
   int far;
   double more;
   const double s = arc_sine_f64(abs_f64(x), &far, &more);
-  return with_sign_f64(far ? (0x1.921fb54442d18p+0 - (s + s)) - (more + more - 0x1.1a62633145c07p-54) : s + more, x);
+  const double rest = 0x1.921fb54442d18p+0 - (s + s), lost = (0x1.921fb54442d18p+0 - rest) - (s + s);
+  return with_sign_f64(far ? rest - ((more + more - 0x1.1a62633145c07p-54) - lost) : s + more, x);
 }
 FN double fixed_acos_f64(double x) {
   int far;

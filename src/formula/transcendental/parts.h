@@ -18,7 +18,6 @@ FN float exp_bend_f32(float r) {
   p = p * r + 0x1.0p-1f;
   return r * r * p;
 }
-FN float exp_tail_f32(float r) { return r + exp_bend_f32(r); }  // e^r - 1
 // The whole number next to a, at most 2^20, is what this adds to 12582912; its last bits are those of the sum.
 FN float shifted_f32(float a) { return a + 12582912.0f; }
 // What is left of a = k ln 2 + r + low, k by its bits; r has no error.
@@ -32,6 +31,10 @@ FN float exp_left_f32(float a, float* shifted, float* low) {
 FN float exp_sum_f32(float r, float low) {
   const float one = 1.0f + r;
   return one + (((1.0f - one) + r) + (low + exp_bend_f32(r + low)));
+}
+// power e^(r + low) - unit, power a power of 2; near a result of 0 by terms that are added without loss.
+FN float exp_less_f32(float r, float low, float power, float unit) {
+  return ((power - unit) + r * power) + (low + exp_bend_f32(r + low)) * power;
 }
 // 2^(r + low) for r of up to 1/2.
 FN float exp2_sum_f32(float r, float low) {
@@ -95,7 +98,6 @@ FN double exp_bend_f64(double r) {
   p = p * r + 0x1.0000000000000p-1;
   return r * r * p;
 }
-FN double exp_tail_f64(double r) { return r + exp_bend_f64(r); }  // e^r - 1
 // The whole number next to a, at most 2^50, is what this adds to 6755399441055744; its last bits are those of the sum.
 FN double shifted_f64(double a) { return a + 6755399441055744.0; }
 // What is left of a = k ln 2 + r + low, k by its bits; r has no error.
@@ -109,6 +111,10 @@ FN double exp_left_f64(double a, double* shifted, double* low) {
 FN double exp_sum_f64(double r, double low) {
   const double one = 1.0 + r;
   return one + (((1.0 - one) + r) + (low + exp_bend_f64(r + low)));
+}
+// power e^(r + low) - unit, power a power of 2; near a result of 0 by terms that are added without loss.
+FN double exp_less_f64(double r, double low, double power, double unit) {
+  return ((power - unit) + r * power) + (low + exp_bend_f64(r + low)) * power;
 }
 // 2^(r + low) for r of up to 1/2.
 FN double exp2_sum_f64(double r, double low) {
