@@ -147,6 +147,12 @@ int run(Output& out, PairsOptions options) {
   if (options.pairs.k != 1 && options.pairs.reduction != PairReduction::smallest && options.pairs.reduction != PairReduction::argsmallest) {
     throw Error(ErrorKind::usage, "--k is how many of the smallest: --reduce smallest or argsmallest");
   }
+  std::vector<std::string> formulas;
+  for (const std::string& text : {options.formula, options.combine, options.finish}) {
+    if (!text.empty()) formulas.push_back(text);
+  }
+  if (options.native && formulas.empty()) refuse("--native is for the functions of a formula, and there is none: --formula");
+  if (!formulas.empty()) check_used(options.parameters, formulas);
   options.pairs.combine = operator_of(options, options.native ? FormulaMath::native : FormulaMath::fixed);
   options.pairs.accuracy = parse_pair_accuracy(options.accuracy);
   std::vector<std::pair<std::string, std::string>> named_files;
@@ -311,7 +317,7 @@ void add_pairs(CLI::App& program, Action& action) {
   command->add_option("--of-y", options->of_y, "numbers or vectors of each y in the formula, NAME=FILE.npy")
       ->type_name("NAME=FILE")
       ->allow_extra_args(false);
-  command->add_flag("--native", options->native, "functions such as exp as the device has them: faster on some, but other bits on each");
+  command->add_flag("--native", options->native, "functions such as exp by the device's own: faster, with other bits on each");
   command->add_option("--accuracy", options->accuracy, "of sums: fast (default), compensated, exact")->type_name("NAME");
   options->texts.rows = true;
   options->texts.tables = Tables::described_whole;

@@ -143,8 +143,11 @@ void add_scan(CLI::App& program, Action& action) {
   CLI::App* command = program.add_subcommand("scan", "The sum of every prefix, each exact and rounded once; other scans");
   add_files(*command, options->input, "a .npy file, text, raw numbers; none, or -: standard input");
   add_options(*command, options->input);
-  command->add_option("--op", options->operation, "sum (default), prod, min, max, count: of nonzeros")->type_name("NAME");
-  command->add_option("--combine", options->combine, "an operator of your own, as a formula of a and b: 'gcd(a, b)'")->type_name("FORMULA");
+  CLI::Option* const op =
+      command->add_option("--op", options->operation, "sum (default), prod, min, max, count: of nonzeros")->type_name("NAME");
+  command->add_option("--combine", options->combine, "an operator of your own, as a formula of a and b: 'gcd(a, b)'")
+      ->type_name("FORMULA")
+      ->excludes(op);
   command->add_option("--identity", options->identity, "--combine --exclusive: what the scan begins with")->type_name("NUMBER");
   command->add_flag("--exclusive", options->exclusive, "of the elements before each one, without it");
   command->add_option("--axis", options->axis, "along this axis of an array; -1 is the last; else over all, in C order")->type_name("N");

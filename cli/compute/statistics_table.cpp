@@ -11,14 +11,7 @@
 namespace samesum::cli {
 namespace {
 
-Number sum_of(const Found& found, const StatisticsOptions& options) {
-  const Accumulator& sum = found.all.sum();
-  if (found.text && is_integer(sum.result_type()) &&
-      !options.result.float32) {  // a text's integers have no type: any type that holds the sum
-    return sum.round() < 0x1p63 ? Number(sum.to_int64()) : Number(sum.to_uint64());
-  }
-  return options.result.round(sum);
-}
+Number sum_of(const Found& found, const StatisticsOptions& options) { return options.result.round(found.all.sum()); }
 
 // A text's integers have no type: int64 if it holds the value.
 Number extreme_of(const Found& found, const Extremum& extreme) {

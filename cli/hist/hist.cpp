@@ -300,6 +300,10 @@ int run(Output& out, const HistOptions& options) {
     refuse("--param and --native are for the formulas of --bin and --map, and there is none");
   }
   check_bins(options, "--");
+  std::vector<std::string> formulas;
+  if (!options.bin.empty()) formulas.push_back(options.bin);
+  if (!options.input.map.empty()) formulas.push_back(options.input.map);
+  check_used(options.input.parameters, formulas);
   if (options.part.wanted() || !options.result.partial.empty()) return run_in_parts(out, options);
   if (!options.bin.empty() && options.characters) {
     HistOptions bytes = options;
@@ -356,7 +360,7 @@ void add_hist(CLI::App& program, Action& action) {
   command->add_option("--edges", options->edges, "the bounds of all bins: 0,1,10 or @FILE")->option_text("EDGES");
   command->add_option("--bin", options->bin, "the bin of a number x by a formula, with --bins: 'clz(x)'")->type_name("FORMULA");
   command->add_flag("--log-bins", options->log_bins, "bins of one ratio: logarithmic");
-  command->add_flag("--each-value", options->each_value, "a bin for each whole number");
+  command->add_flag("--each-value", options->each_value, "a bin for each whole number, to which others are rounded");
   add_options(*command, options->input);
   add_total(*command, options->input);
   add_nodata(*command, options->input.nodata);
@@ -365,7 +369,7 @@ void add_hist(CLI::App& program, Action& action) {
   command->add_flag("--alpha", options->alpha, "of an image: count the alpha channel, too");
   command->add_option("--tiles", options->tiles, "of an image or matrix: a histogram of each tile of a grid")->option_text("COLUMNSxROWS");
   command->add_option("--tile", options->tile, "of an image or matrix: a histogram of each tile of a size")->type_name("HxW");
-  add_selection(*command, options->selection);
+  add_selection(*command, options->selection, "of an image or matrix");
   command->add_option("--page", options->page, "of a TIFF: one of its pages (default all)")
       ->transform(whole_number(1, 1u << 31))
       ->option_text("N");

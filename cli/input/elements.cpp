@@ -1,8 +1,11 @@
 #include "input/elements.hpp"
 
 #include "input/text_matrix.hpp"
+#include "output/number.hpp"
 
 #include <samesum/error.hpp>
+
+#include <fmt/format.h>
 
 #include <optional>
 #include <string_view>
@@ -46,6 +49,11 @@ Elements::Elements(std::string name, InputOptions options, TextAs text, TextLine
   names_columns_ = options.text.header.value_or(false) || !options.text.columns.empty();
   source_ = open_all(name_, std::move(options), lines);
   take(text, lines);
+  if (const std::uint64_t missing = source_->missing(); missing != 0) {
+    throw Error(ErrorKind::usage,
+                fmt::format("{}: {} missing, and here each number has its position: write nan for {}", shown_name(name_),
+                            missing == 1 ? "1 number is" : grouped(missing) + " numbers are", missing == 1 ? "it" : "them"));
+  }
 }
 
 Elements::Elements(std::string name, std::unique_ptr<Source> source) : name_(std::move(name)), source_(std::move(source)) {

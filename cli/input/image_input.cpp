@@ -53,8 +53,9 @@ class Channel final : public Source {
 Image matrix_as_image(const Elements& elements) {
   const std::vector<std::uint64_t> shape = elements.shape();
   if (shape.size() != 2) {
-    throw Error(ErrorKind::usage, fmt::format("{}: tiles, regions and masks are those of a matrix or an image, and this array has {}",
-                                              shown_name(elements.name()), counted(shape.size(), "axis")));
+    throw Error(ErrorKind::usage,
+                fmt::format("{}: tiles, regions and masks are those of a matrix or an image, and this array has {}",
+                            shown_name(elements.name()), shape.size() == 1 ? "1 axis" : fmt::format("{} axes", shape.size())));
   }
   const Array all = elements.view();
   return {shape[1],
@@ -81,9 +82,9 @@ Image ImageSelection::of(const Image& image) const {
   return mask_image ? select(cropped, crop(*mask_image, part)) : cropped;
 }
 
-void add_selection(CLI::App& command, ImageSelection& selection) {
-  command.add_option("--region", selection.region, "of an image or matrix: a rectangle of it, 640x480+10+20")->type_name("WxH+X+Y");
-  command.add_option("--mask", selection.mask, "of an image or matrix: the pixels where another one is not 0")->type_name("IMAGE");
+void add_selection(CLI::App& command, ImageSelection& selection, const std::string& of) {
+  command.add_option("--region", selection.region, of + ": a rectangle of it, 640x480+10+20")->type_name("WxH+X+Y");
+  command.add_option("--mask", selection.mask, of + ": the pixels where another one is not 0")->type_name("IMAGE");
 }
 
 std::vector<NamedSource> channels_of(const std::string& file, const ImageSelection& selection) {

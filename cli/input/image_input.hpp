@@ -24,7 +24,7 @@ struct ImageSelection {
   Image of(const Image& image) const;
 };
 /// Adds --region and --mask.
-void add_selection(CLI::App& command, ImageSelection& selection);
+void add_selection(CLI::App& command, ImageSelection& selection, const std::string& of);
 
 /// The elements of a matrix as an image of one channel, which is valid while these are. @throws Error (usage) for other than two axes.
 Image matrix_as_image(const Elements& elements);

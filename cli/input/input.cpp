@@ -155,6 +155,7 @@ std::vector<FormulaParameter> Input::formula_parameters() const { return parse_p
 
 void Input::check_formula() const {
   require(!map.empty() || (parameters.empty() && !native), "--param and --native are for the formula of --map, and there is none: add it");
+  if (!map.empty()) check_used(parameters, {map});
 }
 
 std::vector<Input::Operand> Input::operands(const Formula& formula) const {
@@ -303,7 +304,7 @@ void add_map(CLI::App& command, Input& input) {
   command.add_option("--param", input.parameters, "a number in a formula, NAME=VALUE; may be given again")
       ->type_name("NAME=N")
       ->allow_extra_args(false);
-  command.add_flag("--native", input.native, "functions such as exp as the device has them: faster on some, but other bits on each");
+  command.add_flag("--native", input.native, "functions such as exp by the device's own: faster, with other bits on each");
 }
 
 void add_total(CLI::App& command, Input& input) {

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdint>
 
@@ -26,6 +27,19 @@ std::pair<std::string, std::string> split_named(const std::string& text, const s
     throw Error(ErrorKind::usage, fmt::format("{} {}: write a name, '=' and what it stands for", option, printable(text)));
   }
   return {text.substr(0, equals), text.substr(equals + 1)};
+}
+
+void check_used(const std::vector<std::string>& parameters, const std::vector<std::string>& formulas) {
+  std::vector<std::string> used;
+  for (const std::string& text : formulas) {
+    const std::vector<std::string> names = Formula(text).names();
+    used.insert(used.end(), names.begin(), names.end());
+  }
+  for (const std::string& parameter : parameters) {
+    const std::string name = split_named(parameter, "--param").first;
+    if (std::find(used.begin(), used.end(), name) == used.end())
+      throw Error(ErrorKind::usage, fmt::format("--param {}: the formula does not use '{}'", printable(parameter), printable(name)));
+  }
 }
 
 std::vector<FormulaParameter> parse_parameters(const std::vector<std::string>& texts) {

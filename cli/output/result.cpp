@@ -102,9 +102,10 @@ std::string ResultOptions::text(const Number& real, const Number& imag) const {
 
 Number ResultOptions::round(const Accumulator& sum) const {
   if (float32) return {sum.round_to_float(nan_policy()), DType::float32};
-  if (sum.result_type() == DType::int64) return Number(sum.to_int64());
-  if (sum.result_type() == DType::uint64) return Number(sum.to_uint64());
-  return {sum.round(nan_policy()), DType::float64};
+  if (!is_integer(sum.result_type())) return {sum.round(nan_policy()), DType::float64};
+  // The type that holds the sum: it is printed, and those of a text's integers have none.
+  const double about = sum.round();
+  return about < 0 || (about < 0x1p63 && sum.result_type() == DType::int64) ? Number(sum.to_int64()) : Number(sum.to_uint64());
 }
 
 void add_options(CLI::App& command, ResultOptions& options, unsigned wanted) {

@@ -79,7 +79,7 @@ class Array {
     strides_[0] = stride;
   }
   /// Several axes; in C order, or as `strides` says. No axis at all: one element.
-  /// @throws Error (usage) for more than kMaxRank axes, 2^64 elements or more, and strides that are not one for each axis.
+  /// @throws Error (usage) for more than kMaxRank axes, more than 2^60 elements, and strides that are not one for each axis.
   Array(const void* data, Shape shape, DType type);
   Array(const void* data, Shape shape, DType type, Strides strides);
 

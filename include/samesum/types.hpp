@@ -49,7 +49,7 @@ constexpr bool is_signed(DType type) noexcept {
 /// "int8", …, "float64".
 std::string_view name_of(DType type) noexcept;
 
-/// The type named `name`: as name_of() has it, or numpy's short forms ("f4", "i8", "u1", …), or "half", "float", "double".
+/// The type named `name`: as name_of() has it, or numpy's short forms ("f4", "i8", "u1", …), or "half", "double".
 /// @throws Error (usage) for any other name, listing those that are known.
 DType parse_dtype(std::string_view name);
 

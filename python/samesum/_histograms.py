@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import builtins
+import operator as _operator
 from typing import TYPE_CHECKING, Any
 
 import numpy as _numpy
@@ -26,6 +27,12 @@ def _bins_of(x: Any, bins: Any, limits: Any, weighted: bool = False) -> Any:
         raise ValueError(f"bins has {_numpy.ndim(bins)} axes: it is a number of bins, or edges along one axis")
     if _numpy.ndim(bins) > 0:
         return _core.Bins.between([float(edge) for edge in bins])
+    if not hasattr(bins, "__index__"):
+        raise TypeError(f"bins is a number of bins, edges along one axis, or the name of a rule, not {bins!r}")
+    if not 0 <= _operator.index(bins) < 2**63:
+        raise ValueError(f"bins is a number of bins, which is not {bins!r}")
+    if limits is not None and len(limits) != 2:
+        raise ValueError(f"range has to be two numbers, not {limits!r}")
     return _core.Bins.spanning(x, bins) if limits is None else _core.Bins.even(float(limits[0]), float(limits[1]), bins)
 
 

@@ -166,7 +166,10 @@ def _along(reduction: Any, whole: Callable[[Any], Any], x: Any, axis: Axis, out:
         without = None if axis is None else _without(x, where, reduction.name, nan)
         if without is None:
             return _each(whole, x, axis, keepdims, out, where, _KINDS.get(reduction.name, _float64))
-        found = _core.along(reduction, without[0], _axes(axis), bool(keepdims), without[1], device, None, ddof)
+        try:
+            found = _core.along(reduction, without[0], _axes(axis), bool(keepdims), without[1], device, None, ddof)
+        except _core.NoAnswerError as error:  # here NaNs stand for elements that where= leaves out, too
+            raise _core.NoAnswerError(str(error).replace("all are NaN, and left out", "all are left out")) from None
         return into(out, of_kind(found, x, _KINDS.get(reduction.name, _float64)))
     return _core.along(reduction, x, _axes(axis), bool(keepdims), nan, device, out, ddof)
 

@@ -1,6 +1,8 @@
 #include "core/available_memory.hpp"
 #include "core/setting.hpp"
 
+#include <samesum/error.hpp>
+
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -47,6 +49,7 @@ std::uint64_t available_memory(const std::string& root) {
   if (const std::string limit = root.empty() ? core::setting("SAMESUM_MEMORY") : std::string(); !limit.empty()) {
     std::uint64_t bytes = 0;
     if (std::istringstream text(limit); text >> bytes && text.peek() == EOF) return bytes;
+    throw Error(ErrorKind::usage, "SAMESUM_MEMORY is '" + limit + "': it is a number of bytes");
   }
   std::uint64_t least = system_memory(root);
   std::ifstream groups(root + "/proc/self/cgroup");  // lines such as "4:memory:/group" (version 1) and "0::/group" (version 2)

@@ -89,6 +89,11 @@ class Map(Case):
             for option in (["--param", "h=1"], ["--native"]):
                 self.assertIn("--param and --native are for the formula of --map", self.refuse(command, *option, "x.npy"))
 
+    def test_parameters_that_no_formula_uses(self):
+        for command in (["sum", "--map", "2*x"], ["hist", "--map", "x*2"], ["hist", "--bin", "x", "--bins", "3"], ["reduce", "--combine", "a + b"],
+                        ["reduce", "--map", "x", "--combine", "a + b", "--finish", "a"]):
+            self.assertIn("--param h=1: the formula does not use 'h'", self.refuse(*command, "--param", "h=1", "x.npy"))
+
     def test_rows_and_columns(self):
         """Arrays of different shapes go together as numpy broadcasts them, in each command that has formulas."""
         def write(name, shape, values):

@@ -126,6 +126,8 @@ class Pairs(Case):
         self.assertIn("may fail", self.refuse(*pairs, "--formula", "int64(a[0])"))
         self.assertIn("--f and --formula", self.refuse(*pairs, "--formula", "dot(a,b)", "--f", "sqdist"))
         self.assertIn("those of a formula", self.refuse(*pairs, "--param", "h=1"))
+        self.assertIn("--param h=1: the formula does not use 'h'", self.refuse(*pairs, "--formula", "dot(a,b)", "--param", "h=1"))
+        self.assertIn("--native is for the functions of a formula", self.refuse(*pairs, "--native"))
         self.assertIn("'x' is no number", self.refuse(*pairs, "--formula", "h*a[0]", "--param", "h=x"))
         self.assertIn("write a name, '='", self.refuse(*pairs, "--formula", "h*a[0]", "--param", "h"))
         self.assertIn("takes as w", self.refuse(*pairs, "--formula", "a[0]", "--weights", "w.npy"))

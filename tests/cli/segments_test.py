@@ -26,6 +26,17 @@ class Segments(Case):
         self.offsets = self.integers("o.npy", OFFSETS)
         self.segments = [self.values[a:b] for a, b in zip(OFFSETS, OFFSETS[1:])]
 
+    def test_missing_numbers_would_shift_positions(self):
+        self.write("gaps.txt", b"1\nNA\n3\n4\n5\n9\n")
+        self.write("gaps.csv", b"v\n5\nNA\n7\n")
+        short = self.integers("short.npy", [0, 3, 5])
+        says = "1 number is missing, and here each number has its position: write nan for it"
+        for command in (["sum", "--offsets", short, "gaps.txt"], ["median", "--offsets", short, "gaps.txt"], ["scan", "gaps.txt"],
+                        ["sum", "--offsets", "gaps.txt", self.file], ["sum", "--lengths", "gaps.txt", self.file],
+                        ["scan", "--column", "v", "gaps.csv"], ["reduce", "--column", "v", "--combine", "a + b", "gaps.csv"],
+                        ["reduce", "--column", "v", "--map", "(x, i)", "--combine", "b[0] > a[0] ? b : a", "gaps.csv"]):
+            self.assertIn(says, self.refuse(*command))
+
     def integers(self, name, numbers):
         return self.write(name, npy(header("'<i8'", "(%d,)" % len(numbers)), struct.pack("<%dq" % len(numbers), *numbers)))
 

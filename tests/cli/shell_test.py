@@ -278,7 +278,7 @@ class Shell(Case):
         self.assertEqual(sum(self.json("hist", "x.npy", "--nodata", "-9999")["channels"][0]["counts"]), 2)
         self.assertIn("3.5", self.succeed("compare", "x.npy", "--nodata", "-9999", "--device", "cpu", "--csv"))
         self.assertEqual(self.succeed("sum", "--nodata", "-9999.0", "--csv", input=b"1 -9999 2.5").splitlines()[1].split(",")[1], "3.5")
-        self.assertIn("exactly 18446744073709551615", self.refuse("sum", "--nodata", "-0.5", input=b"1 18446744073709551614 -0.5", code=1))
+        self.assertIn("exactly 18446744073709551616", self.refuse("sum", "--nodata", "-0.5", input=b"2 18446744073709551614 -0.5", code=1))
         self.assertIn("--nodata takes a number, not ''", self.refuse("sum", "x.npy", "--nodata", ""))
         self.array("a.npy", [0.5])
         self.assertEqual(self.succeed("dot", "--plain", "a.npy", "a.npy", "--hex"), "0x1p-2\n")

@@ -144,11 +144,13 @@ class Statistics(Case):
 
     def test_a_sum_without_an_answer_says_why(self):
         self.write("x.raw", struct.pack("<2q", 2**63 - 1, 2))
-        exact = "it is exactly %d" % (2**63 + 1)
+        self.assertEqual(self.said("sum", "--dtype", "int64", "x.raw"), "%d\n" % (2**63 + 1))
+        self.write("x.raw", struct.pack("<3q", 2**63 - 1, 2**63 - 1, 2))
+        exact = "it is exactly %d" % 2**64
         self.assertIn(exact, self.refuse("sum", "--dtype", "int64", "x.raw", code=1))
         result = self.run_program("stats", "--only", "count,sum,max", "--dtype", "int64", "x.raw")
-        self.assertEqual((result.returncode, result.stdout), (1, b"count\t2\nsum\t-\nmax\t%d\n" % (2**63 - 1)))
-        self.assertEqual(result.stderr.decode(), "x.raw: no sum: the sum does not fit into int64: %s\n" % exact)
+        self.assertEqual((result.returncode, result.stdout), (1, b"count\t3\nsum\t-\nmax\t%d\n" % (2**63 - 1)))
+        self.assertEqual(result.stderr.decode(), "x.raw: no sum: the sum does not fit into uint64: %s\n" % exact)
         whole = json.loads(self.said("stats", "--json", "--dtype", "int64", "x.raw"))["files"][0]["statistics"]["sum"]
         self.assertIsNone(whole["value"])
         self.assertIn(exact, whole["reason"])

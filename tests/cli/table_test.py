@@ -103,6 +103,14 @@ class Tables(Case):
         self.assertIn("--header", self.refuse("stats", "x.csv", "--header", "--no-header"))
         self.assertIn("2:5: a line of over 2 fields", self.refuse("stats", "-", input=b"a,b\n1,2,3\n"))
 
+    def test_integers_of_a_text_have_the_type_that_holds_their_sum(self):
+        for text, exact in ((b"9223372036854775807 1", 2**63), (b"18446744073709551614 -1", 2**64 - 3), (b"18446744073709551615 -2", 2**64 - 3),
+                            (b"-9223372036854775807 -1", -2**63)):
+            self.assertEqual(self.succeed("sum", "-", input=text).split(), [str(exact)])
+            self.assertEqual(self.succeed("stats", "--only", "sum", "-", input=text).split(), [str(exact)])
+        for text in (b"18446744073709551615 1", b"-9223372036854775808 -1"):
+            self.assertIn("does not fit into", self.run_program("sum", "-", input=text).stderr.decode())
+
     def test_as_many_columns_as_there_may_be(self):
         row = b",".join(b"%d" % k for k in range(65536)) + b"\n"
         self.write("wide.csv", row * 3)

@@ -201,6 +201,16 @@ class Types(unittest.TestCase):
                      lambda: samesum.scan(x, 5), lambda: samesum.pairs([1.0], [2.0], f=3)):
             with self.assertRaisesRegex(TypeError, "^samesum: .* has to be a text, not "):
                 call()
+        for bins in (2.5, np.float64(3)):
+            with self.assertRaisesRegex(TypeError, "^bins is a number of bins, edges along one axis, or the name of a rule, not "):
+                samesum.histogram(x, bins=bins)
+        with self.assertRaisesRegex(ValueError, "^bins is a number of bins, which is not -1"):
+            samesum.histogram(x, bins=-1)
+        with self.assertRaisesRegex(ValueError, "^range has to be two numbers, not "):
+            samesum.histogram(x, range=(0,))
+        for name in ("mean", "max", "var"):
+            with self.assertRaisesRegex(samesum.NoAnswerError, "(all are left out|more than 0 elements)"):
+                getattr(samesum, name)(x, axis=0, where=[[True, False, True, False]])
 
     def test_types_do_not_depend_on_values(self):
         for x in ([[1, 3], [3, 5]], [[1, 2], [3, 5]], [[1, 2], [3, 4]]):

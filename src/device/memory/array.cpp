@@ -14,6 +14,8 @@
 namespace samesum {
 namespace {
 
+constexpr std::uint64_t kMostElements = std::uint64_t{1} << 60;  // so that sizes in bytes are int64
+
 // For strides and extents before validation: products of them may overflow 64 bits.
 __extension__ using Wide = __int128;
 
@@ -35,8 +37,8 @@ void Array::set_axes(std::span<const std::uint64_t> extents, std::span<const std
   size_ = 1;
   if (std::ranges::find(extents, 0u) != extents.end()) size_ = 0;
   for (const std::uint64_t extent : extents) {
-    if (size_ != 0 && __builtin_mul_overflow(size_, extent, &size_)) {
-      refuse(fmt::format("an array of {} elements has more than 2^64", text_of(extents)));
+    if (size_ != 0 && (__builtin_mul_overflow(size_, extent, &size_) || size_ > kMostElements)) {
+      refuse(fmt::format("an array of {} elements has more than 2^60", text_of(extents)));
     }
   }
 }

@@ -232,7 +232,9 @@ bool TextReader::parse_word(TextBlock& block, TextColumn& column, std::string_vi
   }
   std::string message = fmt::format("'{}' is no number", printable(word));
   const auto first = static_cast<unsigned char>(word.empty() ? '"' : word[0]);  // char has a sign on some machines alone
-  if (layout_ != Layout::table && (first == '"' || first >= 0x80 || ((first | 0x20) >= 'a' && (first | 0x20) <= 'z'))) {
+  if (first == '{') {
+    message += kNoJson;
+  } else if (layout_ != Layout::table && (first == '"' || first >= 0x80 || ((first | 0x20) >= 'a' && (first | 0x20) <= 'z'))) {
     message += " (of a table, --column reads one column; --missing names words for missing numbers)";
   } else if (word.find_first_not_of("+-0123456789.,") == std::string_view::npos && word.find(',') != std::string_view::npos) {
     message += " (--decimal , reads decimal commas, --thousands , commas between thousands)";

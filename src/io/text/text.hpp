@@ -74,6 +74,8 @@ inline constexpr std::size_t kMaxRecordBytes = std::size_t{1} << 21;  ///< limit
 /// All are read only from tables of up to so many columns, each of which takes memory.
 inline constexpr std::size_t kMaxColumns = std::size_t{1} << 16;
 
+inline constexpr std::string_view kNoJson = " (JSON is no table: jq -r '[.x, .y] | @csv' makes one of it)";
+
 /// Reads text. The result does not depend on how the characters arrive, nor on the size of the blocks.
 class TextReader {
  public:

@@ -244,7 +244,10 @@ bool TextReader::take_column(TextBlock& block, std::size_t begin, const std::str
   const std::string name = is_quoted(wanted) ? wanted.substr(1, wanted.size() - 2) : wanted;
   if (options_.header == false) return fail(fmt::format("a column named '{}', but no header to find it in", printable(name)));
   const auto same = std::ranges::find(fields, name);
-  if (same == fields.end()) return fail(fmt::format("there is no column '{}'; there are {}", printable(name), list(fields)));
+  if (same == fields.end()) {
+    const bool json = !fields.empty() && fields[0].starts_with('{');
+    return fail(fmt::format("there is no column '{}'; there are {}{}", printable(name), list(fields), json ? kNoJson : ""));
+  }
   if (std::find(same + 1, fields.end(), name) != fields.end()) {
     return fail(fmt::format("there are several columns '{}'; take one by its number", printable(name)));
   }
