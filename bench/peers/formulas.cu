@@ -202,7 +202,7 @@ class Reductions {
   std::function<void()> operator_plan(const char* map, const char* combine, const std::vector<Array>& arrays) {
     std::vector<FormulaInput> inputs;
     for (std::size_t k = 0; k < arrays.size(); ++k) inputs.emplace_back(k == 0 ? "x" : "y", arrays[k]);
-    const auto plan = std::make_shared<Plan>(device_, ByOperator{Operator(Formula(combine)), Formula(map), inputs}, n_);
+    const auto plan = std::make_shared<Plan>(device_, ByOperator{Operator(Formula(combine, FormulaMath::native)), Formula(map), inputs}, n_);
     const Buffer to = Buffer::wrap(device_, records_.data, records_.bytes);
     return [plan, arrays, to] { plan->enqueue(arrays, to); };
   }

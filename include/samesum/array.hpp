@@ -25,9 +25,8 @@ namespace samesum SAMESUM_EXPORT {
 
 /// The element type of a contiguous range; bool counts as uint8, its representation in memory.
 template <class Range>
-using ElementOf =
-    std::conditional_t<std::same_as<typename decltype(std::span(std::declval<Range&>()))::value_type, bool>, std::uint8_t,
-                       typename decltype(std::span(std::declval<Range&>()))::value_type>;
+using ElementOf = std::conditional_t<std::same_as<typename decltype(std::span(std::declval<Range&>()))::value_type, bool>, std::uint8_t,
+                                     typename decltype(std::span(std::declval<Range&>()))::value_type>;
 
 /// A contiguous range of elements: a std::vector, std::array, std::span, C array, std::initializer_list … of a type that is an Element, or
 /// of bool. Strings are excluded: count_characters() (samesum/histogram.hpp) counts their bytes.
@@ -65,21 +64,24 @@ class Strides {
 /// In host memory elements may be unaligned; in device memory they must be aligned to their size.
 class Array {
  public:
-  static constexpr std::size_t kMaxRank = 64;  ///< numpy's
+  static constexpr std::size_t kMaxRank = 64;                        ///< numpy's
+  static constexpr std::uint64_t kMaxSize = std::uint64_t{1} << 60;  ///< elements
 
   /// All of `elements`, one axis. A view of a temporary (`sum(std::vector{1.0, 2.0})`) is valid only for that call.
   template <ElementRange Range>
   Array(Range&& elements) noexcept : Array(std::span(elements).data(), std::span(elements).size(), dtype_of<ElementOf<Range>>()) {}
 
   /// `size` elements in host memory, one every `stride` bytes: any type, also float16 and bfloat16, for which C++20 has no name.
-  Array(const void* data, std::uint64_t size, DType type) noexcept : Array(data, size, type, static_cast<std::int64_t>(size_of(type))) {}
-  Array(const void* data, std::uint64_t size, DType type, std::int64_t stride) noexcept
+  /// @throws Error (usage) for more than kMaxSize elements.
+  Array(const void* data, std::uint64_t size, DType type) : Array(data, size, type, static_cast<std::int64_t>(size_of(type))) {}
+  Array(const void* data, std::uint64_t size, DType type, std::int64_t stride)
       : data_(static_cast<const std::byte*>(data)), size_(size), type_(type), rank_(1) {
     extents_[0] = size;
     strides_[0] = stride;
+    if (size > kMaxSize) refuse_size();
   }
   /// Several axes; in C order, or as `strides` says. No axis at all: one element.
-  /// @throws Error (usage) for more than kMaxRank axes, more than 2^60 elements, and strides that are not one for each axis.
+  /// @throws Error (usage) for more than kMaxRank axes, more than kMaxSize elements, and strides that are not one for each axis.
   Array(const void* data, Shape shape, DType type);
   Array(const void* data, Shape shape, DType type, Strides strides);
 
@@ -97,11 +99,11 @@ class Array {
   Array(Buffer buffer, Shape shape, DType type, std::uint64_t offset = 0);
   Array(Buffer buffer, Shape shape, DType type, std::uint64_t offset, Strides strides);
 
-  DType type() const noexcept { return type_; }  ///< of the elements
+  DType type() const noexcept { return type_; }                            ///< of the elements
   std::uint64_t size() const noexcept { return size_; }                    ///< elements in all
   std::uint64_t bytes() const noexcept { return size_ * size_of(type_); }  ///< of the elements, without what lies between them
   std::size_t rank() const noexcept { return rank_; }                      ///< axes
-  std::span<const std::uint64_t> shape() const noexcept { return {extents_.data(), rank_}; }  ///< the extent of each axis
+  std::span<const std::uint64_t> shape() const noexcept { return {extents_.data(), rank_}; }   ///< the extent of each axis
   std::span<const std::int64_t> strides() const noexcept { return {strides_.data(), rank_}; }  ///< in bytes, of each axis
   /// The distance in bytes from an element to the next of an array of one axis.
   std::int64_t stride() const noexcept { return strides_[0]; }
@@ -122,7 +124,7 @@ class Array {
   Array part(std::uint64_t first, std::uint64_t count) const;
   /// The elements at one index of an axis; the result lacks that axis. @throws Error (usage) if the index or the axis is out of range.
   Array at(std::size_t axis, std::uint64_t index) const;
-  Array row(std::uint64_t index) const { return at(0, index); }  ///< of a matrix
+  Array row(std::uint64_t index) const { return at(0, index); }     ///< of a matrix
   Array column(std::uint64_t index) const { return at(1, index); }  ///< of a matrix
   /// The axes in reverse order.
   Array transposed() const noexcept;
@@ -131,6 +133,7 @@ class Array {
   Array reshaped(Shape shape) const;
 
  private:
+  [[noreturn]] void refuse_size() const;
   void set_axes(std::span<const std::uint64_t> extents, std::span<const std::int64_t> strides);
   void set_axes(std::span<const std::uint64_t> extents);
   void check_place() const;

@@ -135,6 +135,8 @@ TEST(Array, RefusesWhatItCannotBe) {
               Array(x.data(), {UINT64_MAX, 2}, DType::float32);
             }),
             "an array of 18446744073709551615 x 2 elements has more than 2^60");
+  EXPECT_EQ(message_of([&] { Array(x.data(), UINT64_MAX, DType::float32); }),
+            "an array of 18446744073709551615 elements has more than 2^60");
   const std::vector<std::uint64_t> many(Array::kMaxRank + 1, 1);
   EXPECT_EQ(message_of([&] { Array(x.data(), many, DType::float32); }), "an array of 65 axes: there can be 64");
   const Buffer buffer(Device::open("cpu"), 64);

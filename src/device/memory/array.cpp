@@ -14,8 +14,6 @@
 namespace samesum {
 namespace {
 
-constexpr std::uint64_t kMostElements = std::uint64_t{1} << 60;  // so that sizes in bytes are int64
-
 // For strides and extents before validation: products of them may overflow 64 bits.
 __extension__ using Wide = __int128;
 
@@ -24,6 +22,9 @@ __extension__ using Wide = __int128;
 std::string text_of(std::span<const std::uint64_t> extents) { return fmt::format("{}", fmt::join(extents, " x ")); }
 
 }  // namespace
+
+// With the limit sizes in bytes are int64.
+void Array::refuse_size() const { refuse(fmt::format("an array of {} elements has more than 2^60", text_of(shape()))); }
 
 void Array::set_axes(std::span<const std::uint64_t> extents, std::span<const std::int64_t> strides) {
   const core::DefaultFloatEnvironment environment;
@@ -37,9 +38,7 @@ void Array::set_axes(std::span<const std::uint64_t> extents, std::span<const std
   size_ = 1;
   if (std::ranges::find(extents, 0u) != extents.end()) size_ = 0;
   for (const std::uint64_t extent : extents) {
-    if (size_ != 0 && (__builtin_mul_overflow(size_, extent, &size_) || size_ > kMostElements)) {
-      refuse(fmt::format("an array of {} elements has more than 2^60", text_of(extents)));
-    }
+    if (size_ != 0 && (__builtin_mul_overflow(size_, extent, &size_) || size_ > kMaxSize)) refuse_size();
   }
 }
 
