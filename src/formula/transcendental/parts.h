@@ -1,7 +1,7 @@
 // Functions by fixed operations, none of them fused: the same bits wherever those of IEEE 754 are right. Behind operations.h. Almost everything is chosen, and little branched
 // to, so that compilers make vectors of loops. docs/formulas.md states the bounds, which the tests hold against MPFR.
 //
-// What several of the functions share. Polynomials are Taylor's, a term or two more than the best ones have, or, where they say so, those of least greatest error (Remez, 1934).
+// What several of the functions share. Polynomials are Taylor's, a term or two more than the best ones have, or, where they say so, those of least greatest error (tools/polynomials.py).
 
 FN float with_sign_f32(float magnitude, float sign) { return as_float((as_uint(magnitude) & 0x7fffffffu) | (as_uint(sign) & 0x80000000u)); }
 FN float times_sign_f32(float value, float sign) { return as_float(as_uint(value) ^ (as_uint(sign) & 0x80000000u)); }
