@@ -280,8 +280,13 @@ class Resolver {
         return k == 0 ? a.real : add(part, Op::negate, type, {*a.imag});
       case Op::negate:
         return add(part, Op::negate, type, {part_of(a)});
-      case Op::exp:
-        return two(Op::multiply, add(part, Op::exp, type, {a.real}), add(part, k == 0 ? Op::cos : Op::sin, type, {*a.imag}));
+      case Op::exp: {
+        const std::uint32_t product =
+            two(Op::multiply, add(part, Op::exp, type, {a.real}), add(part, k == 0 ? Op::cos : Op::sin, type, {*a.imag}));
+        if (k == 0) return product;
+        // That of a real number is real, beyond the range too, as in C.
+        return add(part, Op::select, type, {add(part, Op::equal, Scalar::boolean, {*a.imag, zero(part, type)}), *a.imag, product});
+      }
       case Op::power:
         return part_of(power_of(part, a, type));
       default:

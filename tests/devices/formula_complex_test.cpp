@@ -149,6 +149,16 @@ TEST(FormulaComplex, FunctionsWithinTheirBounds) {
     EXPECT_NEAR(exp[k].real(), std::exp(z[k]).real(), 1e-15 * std::abs(std::exp(z[k])));
     EXPECT_NEAR(exp[k].imag(), std::exp(z[k]).imag(), 1e-15 * std::abs(std::exp(z[k])));
   }
+  // Of real numbers it is real.
+  const std::vector<std::complex<double>> real = {{800, 0}, {HUGE_VAL, -0.0}, {-800, 0}, {1, -0.0}};
+  std::vector<std::complex<double>> powers(real.size());
+  const ComplexArray at(powers);
+  map(Formula("exp(z)"), {{"z", real}}, {}, {at.real(), at.imag()});
+  for (std::size_t k = 0; k < real.size(); ++k) {
+    EXPECT_EQ(powers[k].imag(), 0);
+    EXPECT_EQ(std::signbit(powers[k].imag()), std::signbit(real[k].imag()));
+  }
+  EXPECT_EQ(powers[0].real(), HUGE_VAL);
   // A parameter and integers take the type of the parts; float64 beside float32 is float64.
   const std::vector<std::complex<float>> f = {{1, 2}};
   EXPECT_EQ(Formula("z*h + 1").describe({{"z", f}}, {{"h", 0.5}}).results, (std::vector<DType>{DType::float32, DType::float32}));
