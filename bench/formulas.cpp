@@ -58,15 +58,16 @@ int main(int argc, char** argv) {
   all.push_back({"sum of squares", one, [&](const Options& o) { collect(a, {false, false, true, false}, o); }});
   all.push_back({"dot", 2 * one, [&](const Options& o) { dot(a, b, o); }});
   const auto add_map = [&](const char* text, double bytes, FormulaMath math = FormulaMath::fixed) {
-    all.push_back({std::string("sum(") + text + ")", bytes, [&, text, math](const Options& o) {
-                     accumulate(*map(Formula(text, math), {{"x", a}, {"y", b}}, {{"m", 0.25}}), o);
-                   }});
+    all.push_back(
+        {std::string("sum(") + text + (math == FormulaMath::native ? "), native" : ")"), bytes, [&, text, math](const Options& o) {
+           accumulate(*map(Formula(text, math), {{"x", a}, {"y", b}}, {{"m", 0.25}}), o);
+         }});
   };
   add_map("x*x", one);
   add_map("x*y", 2 * one);
   add_map("(x-m)*(x-m)", one);
   add_map("exp(-x*x)", one);
-  add_map("exp(-x*x) ", one, FormulaMath::native);
+  add_map("exp(-x*x)", one, FormulaMath::native);
   const auto add_operator = [&](const char* text, const Array& data) {
     all.push_back({std::string("reduce(") + text + ")", one, [&, text](const Options& o) { reduce(data, Operator{Formula(text)}, o); }});
   };
