@@ -131,8 +131,8 @@ void draw_plot(Output& out, const HistOptions& options, const std::vector<Chart>
   plot.write(out, {bytes_of(drawing)});
 }
 
-void print_charts(Output& out, const HistOptions& options, const std::vector<Chart>& charts, const Report& report,
-                  std::string_view format) {
+void print_charts(Output& out, const HistOptions& options, const std::vector<Chart>& charts, const Report& report, std::string_view format,
+                  std::uint64_t missing) {
   const Chart& first = charts.front();
   draw_plot(out, options, charts);
   if (options.result.json) {
@@ -153,6 +153,7 @@ void print_charts(Output& out, const HistOptions& options, const std::vector<Cha
     } else {
       for (const Chart& chart : charts) object["tiles"].push_back(json_of(chart));
     }
+    if (missing != 0 || format == "text") object["missing"] = missing;
     object["device"] = report.device;
     object["configuration"] = report.configuration;
     object["upload_seconds"] = rounded_seconds(report.upload_seconds);
@@ -168,6 +169,8 @@ void print_charts(Output& out, const HistOptions& options, const std::vector<Cha
       draw(out, first, options.log, terminal_width());
     }
   }
+  if (missing != 0 && !options.result.json)
+    out.note(fmt::format("{} missing{}", counted(missing, "number"), options.input.nodata.empty() ? "" : " or equal to --nodata"));
   if (options.result.verbose) out.note(describe(report));
 }
 
@@ -251,7 +254,7 @@ int run_numbers(Output& out, const HistOptions& options) {
   std::vector<Chart> charts(1);
   charts[0].title = title_of(options.input);
   charts[0].series.push_back({"", histogram(input.source(), bins, {.device = device, .report = &report, .tuning = options.tuning})});
-  print_charts(out, options, charts, report, format);
+  print_charts(out, options, charts, report, format, input.source().missing());
   return kExitOk;
 }
 

@@ -55,7 +55,8 @@ Bins make_bins(const HistOptions& options, std::optional<DType> type, const std:
 std::string describe(const Report& report);
 
 /// Draws or prints the charts as the options specify.
-void print_charts(Output& out, const HistOptions& options, const std::vector<Chart>& charts, const Report& report, std::string_view format);
+void print_charts(Output& out, const HistOptions& options, const std::vector<Chart>& charts, const Report& report, std::string_view format,
+                  std::uint64_t missing = 0);
 
 /// Draws the one chart into the file that the options name, if they do.
 void draw_plot(Output& out, const HistOptions& options, const std::vector<Chart>& charts);

@@ -64,6 +64,12 @@ class Hist(Case):
         self.assertEqual(channel["under"] + channel["over"] + channel["nan"] + sum(channel["counts"]), values.size)
         self.assertEqual(channel["total"], values.size)
 
+    def test_missing_numbers_are_told(self):
+        self.write("gaps.txt", b"1\nNA\n3\n")
+        self.assertEqual(self.json("gaps.txt", "--bins", "2")["missing"], 1)
+        self.assertEqual(self.noted("gaps.txt", "--bins", "2", "--range", "0", "4")[1], "1 number missing\n")
+        self.assertEqual(self.json("-", "--bins", "2", input=b"1 3")["missing"], 0)
+
     def test_both_zeros_are_one(self):
         for kind in (numpy.float16, numpy.float32, numpy.float64):
             values = numpy.array([-0.0] * 70 + [0.0, 0.5, 1.0] + [-0.0] * 4, kind)
