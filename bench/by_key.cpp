@@ -5,6 +5,8 @@
 //   c++ -std=c++20 -O2 -Iinclude bench/by_key.cpp -o by_key build/release/libsamesum.a -ltbb -lz -lzstd -ldl
 //   ./by_key cuda:0 28 7              # device, log2 of the elements, rounds
 //   ./by_key cuda:0 28 7 'float32 2.4 '   # rows whose names this regular expression is found in
+#include "placed.hpp"
+
 #include <samesum/bench.hpp>
 #include <samesum/group_sums.hpp>
 #include <samesum/samesum.hpp>
@@ -25,15 +27,6 @@
 namespace {
 
 using namespace samesum;
-
-// Where elements lie on the device, or on the host for the CPU.
-template <class T>
-Array placed(const Device& device, const std::vector<T>& values) {
-  if (!device.info().has(Capability::kernels)) return Array(values);
-  const Buffer buffer(device, values.size() * sizeof(T));
-  buffer.write(values.data(), values.size() * sizeof(T));
-  return Array(buffer, values.size(), Array(values).type());
-}
 
 double median_seconds(int rounds, const std::function<void()>& work) {
   std::vector<double> seconds;

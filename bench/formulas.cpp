@@ -3,6 +3,8 @@
 //
 //   c++ -std=c++20 -O2 -Iinclude bench/formulas.cpp -o formulas build/release/libsamesum.a -ltbb -lz -lzstd -ldl
 //   ./formulas cuda:0 28 21        # device, log2 of the elements, rounds
+#include "placed.hpp"
+
 #include <samesum/operator.hpp>
 #include <samesum/samesum.hpp>
 
@@ -26,15 +28,6 @@ struct Work {
   std::function<void(const Options&)> run;
   std::vector<double> seconds = {};
 };
-
-// Where elements lie on the device, or on the host for the CPU.
-template <class T>
-Array placed(const Device& device, const std::vector<T>& values) {
-  if (!device.info().has(Capability::kernels)) return Array(values);
-  const Buffer buffer(device, values.size() * sizeof(T));
-  buffer.write(values.data(), values.size() * sizeof(T));
-  return Array(buffer, values.size(), Array(values).type());
-}
 
 }  // namespace
 

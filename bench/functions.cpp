@@ -3,6 +3,8 @@
 //
 //   c++ -std=c++20 -O2 -Iinclude bench/functions.cpp -o functions build/release/libsamesum.a -ltbb -lz -lzstd -ldl
 //   ./functions cuda:0 28 9        # device, log2 of the elements, rounds
+#include "placed.hpp"
+
 #include <samesum/samesum.hpp>
 
 #include <algorithm>
@@ -16,15 +18,6 @@
 namespace {
 
 using namespace samesum;
-
-// Where elements lie on the device, or on the host for the CPU.
-template <class T>
-Array placed(const Device& device, const std::vector<T>& values) {
-  if (!device.info().has(Capability::kernels)) return Array(values);
-  const Buffer buffer(device, values.size() * sizeof(T));
-  buffer.write(values.data(), values.size() * sizeof(T));
-  return Array(buffer, values.size(), Array(values).type());
-}
 
 double seconds_of(const auto& call) {
   const auto start = std::chrono::steady_clock::now();

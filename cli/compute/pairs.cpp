@@ -32,8 +32,7 @@ struct PairsOptions {
   std::vector<std::string> parameters, of_y, identity;
   std::string f = "product", reduction = "sum", accuracy = "fast";
   std::string device = "auto";
-  bool native = false;
-  Input texts;  ///< how A and B are read, where they are texts
+  Input texts;  ///< how A and B are read if they are texts, and formulas
   std::optional<double> h, softening;
   PairsProblem pairs;
   Tuning tuning;
@@ -53,7 +52,7 @@ Json how_of(const PairsOptions& options) {
           {"identity", options.identity},
           {"finish", options.finish},
           {"parameters", options.parameters},
-          {"native", options.native},
+          {"native", options.texts.native},
           {"accuracy", options.accuracy},
           {"of_y", options.of_y.size()},
           {"weights", !options.weights.empty()}};
@@ -129,7 +128,7 @@ int run(Output& out, PairsOptions options) {
   if (options.formula.empty()) {
     options.pairs.f = parse_pair_function(options.f);
   } else {
-    options.pairs.formula = Formula(options.formula, options.native ? FormulaMath::native : FormulaMath::fixed);
+    options.pairs.formula = Formula(options.formula, options.texts.math());
   }
   const auto take = [&](const std::optional<double>& given, std::string_view option, PairFunction f, double& to) {
     if (!given) return;
@@ -147,13 +146,12 @@ int run(Output& out, PairsOptions options) {
   if (options.pairs.k != 1 && options.pairs.reduction != PairReduction::smallest && options.pairs.reduction != PairReduction::argsmallest) {
     throw Error(ErrorKind::usage, "--k is how many of the smallest: --reduce smallest or argsmallest");
   }
-  std::vector<std::string> formulas;
-  for (const std::string& text : {options.formula, options.combine, options.finish}) {
-    if (!text.empty()) formulas.push_back(text);
+  if (!options.formula.empty() || !options.combine.empty()) {
+    check_used(options.parameters, {options.formula, options.combine, options.finish});
+  } else if (options.texts.native) {
+    refuse("--native is for the functions of a formula, and there is none: --formula");
   }
-  if (options.native && formulas.empty()) refuse("--native is for the functions of a formula, and there is none: --formula");
-  if (!formulas.empty()) check_used(options.parameters, formulas);
-  options.pairs.combine = operator_of(options, options.native ? FormulaMath::native : FormulaMath::fixed);
+  options.pairs.combine = operator_of(options, options.texts.math());
   options.pairs.accuracy = parse_pair_accuracy(options.accuracy);
   std::vector<std::pair<std::string, std::string>> named_files;
   std::vector<std::string> files = {options.a, options.b, options.weights};
@@ -317,7 +315,7 @@ void add_pairs(CLI::App& program, Action& action) {
   command->add_option("--of-y", options->of_y, "numbers or vectors of each y in the formula, NAME=FILE.npy")
       ->type_name("NAME=FILE")
       ->allow_extra_args(false);
-  command->add_flag("--native", options->native, "functions such as exp by the device's own: faster, with other bits on each");
+  add_native(*command, options->texts);
   command->add_option("--accuracy", options->accuracy, "of sums: fast (default), compensated, exact")->type_name("NAME");
   options->texts.rows = true;
   options->texts.tables = Tables::described_whole;

@@ -49,11 +49,7 @@ int run(Output& out, const ReduceOptions& options) {
   Operator op{Formula(options.combine, math), {}, options.input.formula_parameters()};
   for (const std::string& number : options.identity) op.identity.push_back(parse_value(number, "--identity"));
   if (!options.finish.empty()) op.finish = Formula(options.finish, math);
-  std::vector<std::string> formulas = {options.combine};
-  for (const std::string& text : {options.finish, options.input.map}) {
-    if (!text.empty()) formulas.push_back(text);
-  }
-  check_used(options.input.parameters, formulas);
+  check_used(options.input.parameters, {options.combine, options.finish, options.input.map});
   options.axes.check();
   if (options.axes.wanted()) {
     if (options.check) throw Error(ErrorKind::usage, "--check takes all elements of a file: leave out one of --check and --axis");

@@ -303,10 +303,7 @@ int run(Output& out, const HistOptions& options) {
     refuse("--param and --native are for the formulas of --bin and --map, and there is none");
   }
   check_bins(options, "--");
-  std::vector<std::string> formulas;
-  if (!options.bin.empty()) formulas.push_back(options.bin);
-  if (!options.input.map.empty()) formulas.push_back(options.input.map);
-  check_used(options.input.parameters, formulas);
+  check_used(options.input.parameters, {options.bin, options.input.map});
   if (options.part.wanted() || !options.result.partial.empty()) return run_in_parts(out, options);
   if (!options.bin.empty() && options.characters) {
     HistOptions bytes = options;

@@ -32,7 +32,7 @@ class Elements {
  public:
   /// @throws Error (usage) that names the file and what is wrong with it, such as missing numbers: each has its position.
   explicit Elements(std::string name, InputOptions options = {}, TextAs text = TextAs::float64, TextLines lines = TextLines::sequence);
-  /// From an open source of one type, without those that are missing there.
+  /// From an open source of one type; missing numbers are left out.
   Elements(std::string name, std::unique_ptr<Source> source);
 
   /// Aligned elements: where a file's are not, as in a .npy file with a header of odd length, they are stored by a Spool.

@@ -304,7 +304,11 @@ void add_map(CLI::App& command, Input& input) {
   command.add_option("--param", input.parameters, "a number in a formula, NAME=VALUE; may be given again")
       ->type_name("NAME=N")
       ->allow_extra_args(false);
-  command.add_flag("--native", input.native, "functions such as exp by the device's own: faster, with other bits on each");
+  add_native(command, input);
+}
+
+void add_native(CLI::App& command, Input& input) {
+  command.add_flag("--native", input.native, "the device's own exp, sin, ...: faster, but other bits on each device");
 }
 
 void add_total(CLI::App& command, Input& input) {

@@ -103,6 +103,8 @@ void add_options(CLI::App& command, Input& input);
 void add_text_options(CLI::App& command, Input& input);
 /// Adds --map, --param and --native.
 void add_map(CLI::App& command, Input& input);
+/// Of those --native alone.
+void add_native(CLI::App& command, Input& input);
 /// Adds --total, for commands that take several files.
 void add_total(CLI::App& command, Input& input);
 

@@ -32,6 +32,7 @@ std::pair<std::string, std::string> split_named(const std::string& text, const s
 void check_used(const std::vector<std::string>& parameters, const std::vector<std::string>& formulas) {
   std::vector<std::string> used;
   for (const std::string& text : formulas) {
+    if (text.empty()) continue;
     const std::vector<std::string> names = Formula(text).names();
     used.insert(used.end(), names.begin(), names.end());
   }

@@ -62,7 +62,7 @@ struct FormulaParameter {
 /// How functions such as exp, sin and erf are computed (docs/formulas.md has the bounds).
 enum class FormulaMath {
   fixed,   ///< by operations of which each is rounded correctly: the same bits everywhere
-  native,  ///< on devices by their own functions: other bits on each, in up to three times less time where arithmetic is the limit
+  native,  ///< on devices by their own functions: other bits on each, in a third to all of the time
 };
 
 /// What a formula gives for inputs of certain types.

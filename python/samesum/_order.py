@@ -10,7 +10,7 @@ from ._arrays import is_complex, listed, present
 from ._core import Statistics
 from ._docs import documented
 from ._progress import watched
-from ._reductions import _AXIS, _KINDS, _along, _axes, _each, _simple, _without, into, numbers, of_kind
+from ._reductions import _AXIS, _KINDS, _along, _axes, _each, _simple, _without, into, numbers, of_kind, of_those_taken
 from ._times import or_times
 
 if TYPE_CHECKING:
@@ -288,7 +288,7 @@ def quantile(x: Any, q: Any, axis: Axis = None, out: Any = None, method: str = "
         taken = (x, nan) if _simple(x, where) else _without(x, where, "quantile", nan)
         if taken is not None and (axis is not None or keepdims or out is not None):
             wanted = [float(each) for each in _numpy.atleast_1d(q)]
-            found = _core.quantiles_along(taken[0], wanted, _axes(axis), bool(keepdims), method, taken[1], device)
+            found = of_those_taken(_core.quantiles_along, taken[0], wanted, _axes(axis), bool(keepdims), method, taken[1], device)
             found = found[0] if _numpy.ndim(q) == 0 else found
             return into(out, found if taken[0] is x else of_kind(found, x, lambda dtype: _numpy.float64 if between else _KINDS["min"](dtype)))
         if _numpy.ndim(q) == 0:

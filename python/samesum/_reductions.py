@@ -143,15 +143,23 @@ def _without(x: Any, where: Any, what: str, nan: str) -> tuple[Any, str] | None:
     if type(x) is not _numpy.ndarray or x.dtype.kind not in "fiub" or x.dtype.itemsize > 8:
         return None
     taken = _numpy.broadcast_to(mask(where), x.shape)
-    if x.dtype.kind != "f" and what in ("sum", "norm", "count_nonzero"):
-        return _numpy.where(taken, x, x.dtype.type(0)), nan
     if x.dtype.kind != "f":
+        if what in ("sum", "norm", "count_nonzero"):
+            return _numpy.where(taken, x, x.dtype.type(0)), nan
         if x.dtype.itemsize == 8 and x.size != 0 and not (-2**53 <= int(x.min()) and int(x.max()) <= 2**53):
             return None
         x = x.astype(_numpy.float64)
     if what not in ("sum", "mean", "var", "std", "norm", "min", "max", "quantile") or (nan == "propagate" and bool((_numpy.isnan(x) & taken).any())):
         return None
     return _numpy.where(taken, x, x.dtype.type("nan")), "skip"
+
+
+def of_those_taken(call: Callable[..., Any], *arguments: Any) -> Any:
+    """A call whose elements are those of _without(): NaNs stand for elements that where= leaves out, too, and messages say so."""
+    try:
+        return call(*arguments)
+    except _core.NoAnswerError as error:
+        raise _core.NoAnswerError(str(error).replace("all are NaN, and left out", "all are left out")) from None
 
 
 def of_kind(found: Any, x: Any, kind: Callable[[Any], Any]) -> Any:
@@ -166,10 +174,7 @@ def _along(reduction: Any, whole: Callable[[Any], Any], x: Any, axis: Axis, out:
         without = None if axis is None else _without(x, where, reduction.name, nan)
         if without is None:
             return _each(whole, x, axis, keepdims, out, where, _KINDS.get(reduction.name, _float64))
-        try:
-            found = _core.along(reduction, without[0], _axes(axis), bool(keepdims), without[1], device, None, ddof)
-        except _core.NoAnswerError as error:  # here NaNs stand for elements that where= leaves out, too
-            raise _core.NoAnswerError(str(error).replace("all are NaN, and left out", "all are left out")) from None
+        found = of_those_taken(_core.along, reduction, without[0], _axes(axis), bool(keepdims), without[1], device, None, ddof)
         return into(out, of_kind(found, x, _KINDS.get(reduction.name, _float64)))
     return _core.along(reduction, x, _axes(axis), bool(keepdims), nan, device, out, ddof)
 

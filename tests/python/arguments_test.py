@@ -208,7 +208,7 @@ class Types(unittest.TestCase):
             samesum.histogram(x, bins=-1)
         with self.assertRaisesRegex(ValueError, "^range has to be two numbers, not "):
             samesum.histogram(x, range=(0,))
-        for name in ("mean", "max", "var"):
+        for name in ("mean", "max", "var", "median"):
             with self.assertRaisesRegex(samesum.NoAnswerError, "(all are left out|more than 0 elements)"):
                 getattr(samesum, name)(x, axis=0, where=[[True, False, True, False]])
 

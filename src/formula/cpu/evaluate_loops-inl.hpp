@@ -87,7 +87,7 @@ using flag = std::uint8_t;
     static R of(A a, A b, A c, uint* error) { return call(a, b, c, error); } \
   };
 
-// Loops are flat, that is all calls in them inlined: else compilers make no vectors of those with long functions.
+// All calls in a loop are inlined (flatten): otherwise compilers make no vectors of loops that call long functions.
 //
 // Only operations that may fail have a loop that notes it for each position. Results may overwrite operands, also in loops of vectors: each
 // number depends on those of its own position alone.
@@ -114,7 +114,8 @@ template <class F, class A>
   faults |= any;
 }
 
-// Of functions that vectors compute near 0 only: by short blocks, of which few have others.
+// Functions that vectors compute for small arguments only, such as sin. A block with a large one is computed number by number; blocks are
+// short, so that few have one.
 template <class F, class A>
 [[gnu::flatten]] void loop1_near(const void* const* from, void* to, std::size_t count, std::uint32_t&, std::uint8_t*) {
   constexpr std::size_t kShort = 64;

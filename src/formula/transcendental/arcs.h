@@ -1,7 +1,7 @@
 // asin, acos, atan, atan2 by fixed operations. Behind parts.h. Polynomials of least greatest error.
 
-// The angle of the point (x, y) between 0 and pi/4, with a = the lesser magnitude and b = the greater; from tan(pi/8) on as what is missing to pi/4, by (a - b)/(a + b).
-// Then the angle is the number of eighths of a turn, times pi/4, plus or minus that.
+// The angle of the point (x, y). First that of (b, a), where a is the lesser magnitude of the two and b the greater: atan(a/b), or from tan(pi/8) on pi/4 + atan((a - b)/(a + b)). The angle
+// of (x, y) is a number of eighths of a turn (pi/4) plus or minus that arc tangent.
 FN float arc_f32(float y, float x) {
   const float own_y = abs_f32(y), own_x = abs_f32(x), infinity = as_float(0x7f800000u);
   const int steep = own_y > own_x;
@@ -30,7 +30,7 @@ FN float arc_f32(float y, float x) {
 }
 FN float fixed_atan_f32(float x) { return arc_f32(x, 1.0f); }
 FN float fixed_atan2_f32(float y, float x) { return arc_f32(y, x); }
-// Up to 1/2 by a polynomial. Above, asin(a) = pi/2 - 2 asin(s) with s = sqrt((1 - a)/2). s, or a itself, and what its arc sine is more.
+// Up to 1/2 s = a; above, s = sqrt((1 - a)/2), for asin(a) = pi/2 - 2 asin(s). Gives s, and by a polynomial asin(s) - s.
 FN float arc_sine_f32(float a, int* far, float* more) {
   *far = a > 0.5f;
   const float halved = 0.5f * (1.0f - a);
@@ -60,8 +60,8 @@ FN float fixed_acos_f32(float x) {
 }
 
 #if SAMESUM_FP64
-// The angle of the point (x, y) between 0 and pi/4, with a = the lesser magnitude and b = the greater; from tan(pi/8) on as what is missing to pi/4, by (a - b)/(a + b).
-// Then the angle is the number of eighths of a turn, times pi/4, plus or minus that.
+// The angle of the point (x, y). First that of (b, a), where a is the lesser magnitude of the two and b the greater: atan(a/b), or from tan(pi/8) on pi/4 + atan((a - b)/(a + b)). The angle
+// of (x, y) is a number of eighths of a turn (pi/4) plus or minus that arc tangent.
 FN double arc_f64(double y, double x) {
   const double own_y = abs_f64(y), own_x = abs_f64(x), infinity = as_double(0x7ff0000000000000UL);
   const int steep = own_y > own_x;
@@ -96,7 +96,7 @@ FN double arc_f64(double y, double x) {
 }
 FN double fixed_atan_f64(double x) { return arc_f64(x, 1.0); }
 FN double fixed_atan2_f64(double y, double x) { return arc_f64(y, x); }
-// Up to 1/2 by a polynomial. Above, asin(a) = pi/2 - 2 asin(s) with s = sqrt((1 - a)/2). s, or a itself, and what its arc sine is more.
+// Up to 1/2 s = a; above, s = sqrt((1 - a)/2), for asin(a) = pi/2 - 2 asin(s). Gives s, and by a polynomial asin(s) - s.
 FN double arc_sine_f64(double a, int* far, double* more) {
   *far = a > 0.5;
   const double halved = 0.5 * (1.0 - a);

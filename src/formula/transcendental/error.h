@@ -11,7 +11,7 @@ FN float erf_near_f32(float z) {
   p = p * z + 0x1.06eba8p-3f;
   return p;
 }
-// erfc(a) for a from 1/2 on: e^(-a²) times a function that is nearly constant, divided by 1 + 2a. a² is in two parts, of which the first is exact.
+// erfc(a) for a from 1/2 on: e^(-a²) p/(1 + 2a), where the polynomial p in t varies little. a² is computed in two parts, of which the first is exact.
 FN float erfc_far_f32(float x) {
   const float a = x > 10.25f ? 10.25f : x;
   const float high = first_half_f32(a);
@@ -60,7 +60,7 @@ FN double erf_near_f64(double z) {
   p = p * z + 0x1.06eba8214db69p-3;
   return p;
 }
-// erfc(a) for a from 1/2 on: e^(-a²) times a function that is nearly constant, divided by 1 + 2a. a² is in two parts, of which the first is exact.
+// erfc(a) for a from 1/2 on: e^(-a²) p/(1 + 2a), where the polynomial p in t varies little. a² is computed in two parts, of which the first is exact.
 FN double erfc_far_f64(double x) {
   const double a = x > 27.5 ? 27.5 : x;
   const double high = first_half_f64(a);

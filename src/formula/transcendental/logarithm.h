@@ -5,7 +5,7 @@ FN float fixed_log_f32(float x) {
   const float f = log_parts_f32(x, &k), h = 0.5f * f * f;
   return log_at_ends_f32(x, k * 0x1.62e4p-1f - ((h - (log_rest_f32(f, h) + k * 0x1.7f7d1cp-20f)) - f));
 }
-// 1 + f of the rounded sum, and f with what was lost there.
+// Of the rounded sum u = 1 + x = 2^k (1 + f), where f gets what the rounding lost.
 FN float fixed_log1p_f32(float x) {
   const float one = 1.0f, u = one + x, lost = x > one ? one - (u - x) : x - (u - one);
   float k;
@@ -14,7 +14,7 @@ FN float fixed_log1p_f32(float x) {
   const float value = log_at_ends_f32(u, k * 0x1.62e4p-1f - ((h - (log_rest_f32(f, h) + k * 0x1.7f7d1cp-20f)) - f));
   return abs_f32(x) < 0x1p-25f ? x : value;
 }
-// log(x) times a number that is given in two parts, as the logarithm of 2 times it is; products of the first parts are exact.
+// log(x) c for a constant c. c and c log(2) are given in two parts each; products of the first parts are exact.
 FN float log_times_f32(float x, float high, float low, float two_high, float two_low) {
   float k;
   const float f = log_parts_f32(x, &k), h = 0.5f * f * f;
@@ -32,7 +32,7 @@ FN double fixed_log_f64(double x) {
   const double f = log_parts_f64(x, &k), h = 0.5 * f * f;
   return log_at_ends_f64(x, k * 0x1.62e42fefa38p-1 - ((h - (log_rest_f64(f, h) + k * 0x1.ef35793c7673p-45)) - f));
 }
-// 1 + f of the rounded sum, and f with what was lost there.
+// Of the rounded sum u = 1 + x = 2^k (1 + f), where f gets what the rounding lost.
 FN double fixed_log1p_f64(double x) {
   const double one = 1.0, u = one + x, lost = x > one ? one - (u - x) : x - (u - one);
   double k;
@@ -41,7 +41,7 @@ FN double fixed_log1p_f64(double x) {
   const double value = log_at_ends_f64(u, k * 0x1.62e42fefa38p-1 - ((h - (log_rest_f64(f, h) + k * 0x1.ef35793c7673p-45)) - f));
   return abs_f64(x) < 0x1p-54 ? x : value;
 }
-// log(x) times a number that is given in two parts, as the logarithm of 2 times it is; products of the first parts are exact.
+// log(x) c for a constant c. c and c log(2) are given in two parts each; products of the first parts are exact.
 FN double log_times_f64(double x, double high, double low, double two_high, double two_low) {
   double k;
   const double f = log_parts_f64(x, &k), h = 0.5 * f * f;

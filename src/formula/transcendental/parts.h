@@ -18,21 +18,21 @@ FN float exp_bend_f32(float r) {
   p = p * r + 0x1.0p-1f;
   return r * r * p;
 }
-// The whole number next to a, at most 2^20, is what this adds to 12582912; its last bits are those of the sum.
+// 12582912 + k for the whole number k next to a, by rounding: k stands in the last bits. a is at most 2^20 in magnitude.
 FN float shifted_f32(float a) { return a + 12582912.0f; }
-// What is left of a = k ln 2 + r + low, k by its bits; r has no error.
+// r and low of a = k ln 2 + r + low, and k as shifted() gives it. r has no rounding error.
 FN float exp_left_f32(float a, float* shifted, float* low) {
   *shifted = shifted_f32(a * 0x1.715476p+0f);
   const float k = *shifted - 12582912.0f;
   *low = k * -0x1.7f7d1cp-20f;
   return a - k * 0x1.62e4p-1f;
 }
-// e^(r + low), where 1 + r is added without loss.
+// e^(r + low). What the sum 1 + r loses by rounding is added again.
 FN float exp_sum_f32(float r, float low) {
   const float one = 1.0f + r;
   return one + (((1.0f - one) + r) + (low + exp_bend_f32(r + low)));
 }
-// power e^(r + low) - unit, power a power of 2; near a result of 0 by terms that are added without loss.
+// power e^(r + low) - unit, for a power of 2. Where the result is near 0, its greatest terms are added without rounding.
 FN float exp_less_f32(float r, float low, float power, float unit) {
   return ((power - unit) + r * power) + (low + exp_bend_f32(r + low)) * power;
 }
@@ -41,13 +41,13 @@ FN float exp2_sum_f32(float r, float low) {
   const float high = first_half_f32(r);
   return exp_sum_f32(high * 0x1.62ep-1f, high * 0x1.0bfbe8p-15f + ((r - high) + low) * 0x1.62e43p-1f);
 }
-// value 2^(k + more), k as above, at most 250 in magnitude. By two factors: the power may be one that no number of the type is. Only the last product rounds.
+// value 2^(k + more), k as above, at most 250 in magnitude. By two factors, as the power itself may be out of range. Only the last product rounds.
 FN float scaled_f32(float value, float shifted, int more) {
   const uint both = as_uint(shifted) - 0x4b400000u + 256u + (uint)more;
   const uint low_part = both >> 1;
   return value * as_float((low_part - 1) << 23) * as_float((both - low_part - 1) << 23);
 }
-// 2^(k + more) that is a number of the type.
+// 2^(k + more), which has to be in range.
 FN float power_of_two_f32(float shifted, int more) { return as_float((as_uint(shifted) - 0x4b400000u + 127u + (uint)more) << 23); }
 
 // x = 2^k (1 + f) with 1 + f between the roots of 1/2 and 2. Of x > 0 and finite.
@@ -98,21 +98,21 @@ FN double exp_bend_f64(double r) {
   p = p * r + 0x1.0000000000000p-1;
   return r * r * p;
 }
-// The whole number next to a, at most 2^50, is what this adds to 6755399441055744; its last bits are those of the sum.
+// 6755399441055744 + k for the whole number k next to a, by rounding: k stands in the last bits. a is at most 2^50 in magnitude.
 FN double shifted_f64(double a) { return a + 6755399441055744.0; }
-// What is left of a = k ln 2 + r + low, k by its bits; r has no error.
+// r and low of a = k ln 2 + r + low, and k as shifted() gives it. r has no rounding error.
 FN double exp_left_f64(double a, double* shifted, double* low) {
   *shifted = shifted_f64(a * 0x1.71547652b82fep+0);
   const double k = *shifted - 6755399441055744.0;
   *low = k * -0x1.ef35793c7673p-45;
   return a - k * 0x1.62e42fefa38p-1;
 }
-// e^(r + low), where 1 + r is added without loss.
+// e^(r + low). What the sum 1 + r loses by rounding is added again.
 FN double exp_sum_f64(double r, double low) {
   const double one = 1.0 + r;
   return one + (((1.0 - one) + r) + (low + exp_bend_f64(r + low)));
 }
-// power e^(r + low) - unit, power a power of 2; near a result of 0 by terms that are added without loss.
+// power e^(r + low) - unit, for a power of 2. Where the result is near 0, its greatest terms are added without rounding.
 FN double exp_less_f64(double r, double low, double power, double unit) {
   return ((power - unit) + r * power) + (low + exp_bend_f64(r + low)) * power;
 }
@@ -121,13 +121,13 @@ FN double exp2_sum_f64(double r, double low) {
   const double high = first_half_f64(r);
   return exp_sum_f64(high * 0x1.62e42f8p-1, high * 0x1.be8e7bcd5e4f2p-27 + ((r - high) + low) * 0x1.62e42fefa39efp-1);
 }
-// value 2^(k + more), k as above, at most 2000 in magnitude. By two factors: the power may be one that no number of the type is. Only the last product rounds.
+// value 2^(k + more), k as above, at most 2000 in magnitude. By two factors, as the power itself may be out of range. Only the last product rounds.
 FN double scaled_f64(double value, double shifted, int more) {
   const ulong both = as_ulong(shifted) - 0x4338000000000000UL + (ulong)(2048 + more);
   const ulong low_part = both >> 1;
   return value * as_double((low_part - 1) << 52) * as_double((both - low_part - 1) << 52);
 }
-// 2^(k + more) that is a number of the type.
+// 2^(k + more), which has to be in range.
 FN double power_of_two_f64(double shifted, int more) { return as_double((as_ulong(shifted) - 0x4338000000000000UL + (ulong)(1023 + more)) << 52); }
 
 // x = 2^k (1 + f) with 1 + f between the roots of 1/2 and 2. Of x > 0 and finite.

@@ -11,8 +11,8 @@ FN float fixed_hypot_f32(float x, float y) {
   return own_x == infinity || own_y == infinity ? infinity : root;
 }
 
-// First 1/cbrt(a): a third of the exponent for a guess, which two iterations make right to 30 bits, each by h = 1 - a r³, of which three times as many bits become zero. Then half the
-// bits of the root t, and what is missing by a - t³, which has no error worth mentioning: with d = (a - t³) r²/3, d + d² r.
+// r = 1/cbrt(a): a guess that has a third of a's exponent, and two iterations by h = 1 - a r³, each of which triples the number of right bits: then 30 are. t is the first half of the
+// bits of the root; a - t³ is computed without a rounding error that matters, and with d = (a - t³) r²/3 the root is t + d + d² r.
 FN float fixed_cbrt_f32(float x) {
   const float own = abs_f32(x), infinity = as_float(0x7f800000u);
   const int tiny = own < 0x1p-60f, huge = own > 0x1p60f;
@@ -30,7 +30,7 @@ FN float fixed_cbrt_f32(float x) {
   return own > 0.0f && own < infinity ? with_sign_f32(root * (tiny ? 0x1p-30f : huge ? 0x1p20f : 1.0f), x) : x;
 }
 
-// |x|^y = 2^(y log2 |x|). The logarithm is in two parts of which the second is a correction, as is all that it is made of; the first has half the bits where a product is to be exact.
+// |x|^y = 2^(y log2 |x|). The logarithm, and each of its terms, has two parts: a number, and what its rounding lost. Of a factor of an exact product the first half of the bits is taken.
 FN float fixed_pow_f32(float x, float y) {
   const float infinity = as_float(0x7f800000u), own = abs_f32(x);
   float k;
@@ -57,7 +57,7 @@ FN float fixed_pow_f32(float x, float y) {
   const float half_log_high = first_half_f32(half_log);
   const float whole = half_log_high * 0x1.714p+1f, whole_low = half_log_high * 0x1.47652cp-11f + ((half_log - half_log_high) + half_log_low) * 0x1.715476p+1f;
   const float sum = k + whole, sum_low = ((k - sum) + whole) + whole_low;
-  // Times y. Of one beyond the limit the result is 0, 1 or inf as well.
+  // Times y. Beyond the limit the result is 0, 1 or inf, as it is at the limit.
   const float limit = 0x1p40f;
   const float power = y > limit ? limit : y < -limit ? -limit : y;
   const float sum_high = first_half_f32(sum), power_high = first_half_f32(power);
@@ -68,7 +68,7 @@ FN float fixed_pow_f32(float x, float y) {
   const float near_rest = inside == both ? exponent - (shifted - 12582912.0f) : 0.0f, rest = inside == both ? near_rest + exponent_low : 0.0f;
   const float rest_low = inside == both ? (near_rest - rest) + exponent_low : 0.0f;
   const float value = scaled_f32(exp2_sum_f32(rest, rest_low), shifted, 0);
-  // Ends: as C's pow has them.
+  // Zeros, infinities, NaNs and signs as C's pow has them.
   const float at_end = (own == 0.0f) == (y > 0.0f) ? 0.0f : infinity;
   const float magnitude = own == 0.0f || own == infinity ? at_end : value;
   const int negative = with_sign_f32(1.0f, x) < 0.0f, whole_power = floor(y) == y, odd = whole_power && floor(y * 0.5f) * 2.0f != y;
@@ -88,8 +88,8 @@ FN double fixed_hypot_f64(double x, double y) {
   return own_x == infinity || own_y == infinity ? infinity : root;
 }
 
-// First 1/cbrt(a): a third of the exponent for a guess, which two iterations make right to 30 bits, each by h = 1 - a r³, of which three times as many bits become zero. Then half the
-// bits of the root t, and what is missing by a - t³, which has no error worth mentioning: with d = (a - t³) r²/3, d + d² r.
+// r = 1/cbrt(a): a guess that has a third of a's exponent, and two iterations by h = 1 - a r³, each of which triples the number of right bits: then 30 are. t is the first half of the
+// bits of the root; a - t³ is computed without a rounding error that matters, and with d = (a - t³) r²/3 the root is t + d + d² r.
 FN double fixed_cbrt_f64(double x) {
   const double own = abs_f64(x), infinity = as_double(0x7ff0000000000000UL);
   const int tiny = own < 0x1p-500, huge = own > 0x1p500;
@@ -107,7 +107,7 @@ FN double fixed_cbrt_f64(double x) {
   return own > 0.0 && own < infinity ? with_sign_f64(root * (tiny ? 0x1p-200 : huge ? 0x1p200 : 1.0), x) : x;
 }
 
-// |x|^y = 2^(y log2 |x|). The logarithm is in two parts of which the second is a correction, as is all that it is made of; the first has half the bits where a product is to be exact.
+// |x|^y = 2^(y log2 |x|). The logarithm, and each of its terms, has two parts: a number, and what its rounding lost. Of a factor of an exact product the first half of the bits is taken.
 FN double fixed_pow_f64(double x, double y) {
   const double infinity = as_double(0x7ff0000000000000UL), own = abs_f64(x);
   double k;
@@ -141,7 +141,7 @@ FN double fixed_pow_f64(double x, double y) {
   const double half_log_high = first_half_f64(half_log);
   const double whole = half_log_high * 0x1.715476p+1, whole_low = half_log_high * 0x1.4ae0bf85ddf44p-25 + ((half_log - half_log_high) + half_log_low) * 0x1.71547652b82fep+1;
   const double sum = k + whole, sum_low = ((k - sum) + whole) + whole_low;
-  // Times y. Of one beyond the limit the result is 0, 1 or inf as well.
+  // Times y. Beyond the limit the result is 0, 1 or inf, as it is at the limit.
   const double limit = 0x1p70;
   const double power = y > limit ? limit : y < -limit ? -limit : y;
   const double sum_high = first_half_f64(sum), power_high = first_half_f64(power);
@@ -152,7 +152,7 @@ FN double fixed_pow_f64(double x, double y) {
   const double near_rest = inside == both ? exponent - (shifted - 6755399441055744.0) : 0.0, rest = inside == both ? near_rest + exponent_low : 0.0;
   const double rest_low = inside == both ? (near_rest - rest) + exponent_low : 0.0;
   const double value = scaled_f64(exp2_sum_f64(rest, rest_low), shifted, 0);
-  // Ends: as C's pow has them.
+  // Zeros, infinities, NaNs and signs as C's pow has them.
   const double at_end = (own == 0.0) == (y > 0.0) ? 0.0 : infinity;
   const double magnitude = own == 0.0 || own == infinity ? at_end : value;
   const int negative = with_sign_f64(1.0, x) < 0.0, whole_power = floor(y) == y, odd = whole_power && floor(y * 0.5) * 2.0 != y;
