@@ -270,6 +270,11 @@ std::vector<T> numbers_for_functions() {
   }
   // The numbers that are nearest of all to a multiple of a quarter turn.
   for (const double value : {0x1.8ac5bd4a4d5e4p+849, 6381956970095103.0 * 0x1p797, 16367173.0 * 0x1p72}) x.push_back(static_cast<T>(value));
+  // Where roundings of asin, tan, expm1 and erfc add up.
+  for (const double value :
+       {0x1.aed01cp-1, 0x1.ac99d8cdcafefp-1, 0x1.f66352p+1, 0x1.58534ap+75, 0x1.89cfbc157e9fap-2, 0x1.d440c1e788e03p+1}) {
+    x.push_back(static_cast<T>(value));
+  }
   return x;
 }
 
