@@ -4,6 +4,8 @@
 //   samesum::Values totals = samesum::sum(prices, groups);        // of groups.keys() one after the other
 //   samesum::sum(prices, samesum::by(cities, 1000));              // keys that are 0 to 999: group i is that of key i
 //   samesum::mean(samples, samesum::by_offsets(starts));          // ragged rows: from each start to the next
+//
+// Operators of one's own, and reductions of what a formula gives: samesum/by_formula.hpp.
 #pragma once
 
 #include <samesum/array.hpp>
@@ -18,11 +20,6 @@
 #include <utility>
 
 namespace samesum SAMESUM_EXPORT {
-
-struct QuantileRule;
-namespace groups {
-struct Segments;
-}
 
 /// The order of the groups of by().
 enum class KeyOrder {
@@ -40,6 +37,9 @@ class By {
   const Values& keys() const;
   /// Of segments their offsets, one more than groups; empty if keys divide the elements.
   std::span<const std::uint64_t> offsets() const noexcept;
+  /// The number of each element's group, of an integer type, in host memory or on a device; empty for segments. Valid as long as this
+  /// object and, if keys are the numbers of groups, the keys.
+  Array indices() const noexcept;
   /// The sums of such groups, with what `options` ask for; added up on a device if the elements and the keys, or segments, lie there.
   /// @throws Error (usage) unless `data` has elements() elements.
   GroupSums sums(const Array& data, const GroupOptions& options = {}) const;
@@ -53,11 +53,7 @@ class By {
   friend SAMESUM_EXPORT By by_lengths(const Array& lengths);
   friend SAMESUM_EXPORT Values sum(const Array& data, const By& by, const Options& options);
   friend SAMESUM_EXPORT void sum(const Array& data, const By& by, const Array& to, const Options& options);
-  friend SAMESUM_EXPORT Values quantiles(const Array& data, std::span<const double> q, const By& by, const QuantileRule& rule,
-                                         const Options& options);
   bool sum_there(const Array& data, NanPolicy nan, const Array& to) const;
-  void require_keys(const Array& data) const;
-  groups::Segments in_segments(const Array& data, std::uint32_t threads) const;
 
   std::shared_ptr<const Division> division_;
 };
@@ -88,6 +84,13 @@ inline Values mean(const Array& data, const By& by, const Options& options = {})
 inline Values variance(const Array& data, const By& by, std::uint64_t ddof = 0, const Options& options = {}) {
   return by.sums(data, {.squares = true, .threads = options.tuning.threads}).variances(ddof, options.nan);
 }
+/// As GroupSums::standard_deviations(), norms().
+inline Values standard_deviation(const Array& data, const By& by, std::uint64_t ddof = 0, const Options& options = {}) {
+  return by.sums(data, {.squares = true, .threads = options.tuning.threads}).standard_deviations(ddof, options.nan);
+}
+inline Values norm(const Array& data, const By& by, const Options& options = {}) {
+  return by.sums(data, {.squares = true, .threads = options.tuning.threads}).norms(options.nan);
+}
 inline Values count(const Array& data, const By& by, const Options& options = {}) {
   return by.sums(data, {.threads = options.tuning.threads}).counts(options.nan);
 }
@@ -100,6 +103,22 @@ inline Values min(const Array& data, const By& by, const Options& options = {}) 
 }
 inline Values max(const Array& data, const By& by, const Options& options = {}) {
   return by.sums(data, {.extrema = true, .threads = options.tuning.threads}).maxima(options.nan);
+}
+
+/// Any reduction of each group, with the types of axis_reduction(), but for extrema: those of min() and max() above. Positions (argmin) are
+/// indices of `data` in C order. Of groups without elements sums, norms and counts of nonzeros are 0, products 1, the others as above.
+/// Products and positions are computed on the CPU, of elements that are brought into the order of their groups first: O(n) memory more.
+/// `ddof`: what variances and standard deviations subtract from the number of elements. @throws Error (usage) for another reduction with
+/// one; Error (no_answer) for the position in a group without elements, and if a product of integers does not fit.
+Values group_reduction(const Array& data, AxisReduction reduction, const By& by, std::uint64_t ddof = 0, const Options& options = {});
+inline Values product(const Array& data, const By& by, const Options& options = {}) {
+  return group_reduction(data, AxisReduction::product, by, 0, options);
+}
+inline Values argmin(const Array& data, const By& by, const Options& options = {}) {
+  return group_reduction(data, AxisReduction::argmin, by, 0, options);
+}
+inline Values argmax(const Array& data, const By& by, const Options& options = {}) {
+  return group_reduction(data, AxisReduction::argmax, by, 0, options);
 }
 
 }  // namespace samesum

@@ -111,12 +111,15 @@ class GroupSums {
   /// The variance of each group as float64, rounded once; NaN for a group of no more than `ddof` elements.
   /// @throws Error (usage) if GroupOptions::squares is false.
   Values variances(std::uint64_t ddof = 0, NanPolicy nan = NanPolicy::propagate) const;
+  /// Its root, and that of the sum of squares, rounded once from the exact value. @throws likewise.
+  Values standard_deviations(std::uint64_t ddof = 0, NanPolicy nan = NanPolicy::propagate) const;
+  Values norms(NanPolicy nan = NanPolicy::propagate) const;
   /// The least, the greatest element of each group, in type(); of floats NaN for a group without elements. @throws Error (no_answer) for
   /// such a group of integers; Error (usage) if GroupOptions::extrema is false.
   Values minima(NanPolicy nan = NanPolicy::propagate) const;
   Values maxima(NanPolicy nan = NanPolicy::propagate) const;  ///< the same of the greatest elements
   /// The number of elements of each group, with NaNs unless these are skipped: uint64. @throws Error (usage) if GroupOptions::counts is false; so do means(),
-  /// variances(), sum(), count() and statistics().
+  /// variances(), standard_deviations(), norms(), sum(), count() and statistics().
   Values counts(NanPolicy nan = NanPolicy::propagate) const;
 
   /// The exact sum of one group, as accumulate() gives it. O(1). @throws Error (usage) for a group that is not there; so do those below.

@@ -20,6 +20,7 @@
 #include <samesum/axes_formula.hpp>
 #include <samesum/buffer.hpp>
 #include <samesum/by.hpp>
+#include <samesum/by_formula.hpp>
 #include <samesum/complex.hpp>
 #include <samesum/device.hpp>
 #include <samesum/driver_calls.hpp>

@@ -12,26 +12,46 @@ if TYPE_CHECKING:
     from ._docs import Axis, DeviceLike
 
 
+def operands(x: Any, operator: str, formula: str | None, finish: str | None, named: dict[str, Any]) -> tuple[Any, ...]:
+    """What `_core` takes for an operator: the formula whose values are reduced (empty: x itself), with its inputs; the operator with its
+    numbers; and the formula of the result, which may be empty."""
+    operator, last = text(operator, "the operator"), "" if finish is None else text(finish, "finish")
+    mapped = "" if formula is None else text(formula, "map")
+    of_map, of_operator = (set().union(*(_core.names_of(each) for each in some if each)) for some in ([mapped], [operator, last]))
+    for name, value in named.items():
+        if name.removesuffix("[]") not in of_map | of_operator:
+            raise TypeError(f"samesum: no formula uses '{name}'")
+        if name in of_operator and not isinstance(value, (int, float)):
+            raise TypeError(f"samesum: '{name}' is a number in the operator, and not {type(value).__name__}: only the formula of map= takes arrays")
+    inputs = {name: value for name, value in named.items() if name.removesuffix("[]") in of_map}
+    numbers = {name: value for name, value in named.items() if name in of_operator}
+    return mapped, {"x": x, **inputs}, operator, numbers, last
+
+
 @documented
-def reduce(x: Any, operator: str, identity: int | float | None = None, device: DeviceLike = None, axis: Axis = None, keepdims: bool = False,
-           **parameters: int | float) -> Any:
+def reduce(x: Any, operator: str, identity: int | float | tuple[int | float, ...] | None = None, device: DeviceLike = None, axis: Axis = None,
+           keepdims: bool = False, map: str | None = None, finish: str | None = None, **named: Any) -> Any:
     """The elements reduced by an operator, over a fixed tree: the same bits everywhere.
 
     Parameters
     ----------
     {x}
     operator : str
-        A formula of `a` and `b`.
-    identity : int or float, optional
+        A formula of `a` and `b`: of tuples, `a[0]` and `b[1]`.
+    identity : int, float or tuple, optional
         The result of no elements.
     {device axis keepdims}
-    **parameters : int or float
-        Numbers that the formula takes by name.
+    map : str, optional
+        A formula of `x`, the index `i` and the arrays and numbers in `named`, whose values are reduced: it may give a tuple.
+    finish : str, optional
+        A formula of the result, `a`.
+    **named : int, float or array_like
+        What the formulas take by name; arrays only with `map`.
 
     Returns
     -------
-    int, float or numpy.ndarray
-        Along an axis an array, of the type that the operator gives.
+    int, float, numpy.ndarray, or a tuple of these
+        Along an axis an array, of the type that the operator gives; of tuples a tuple.
 
     Raises
     ------
@@ -46,10 +66,14 @@ def reduce(x: Any, operator: str, identity: int | float | None = None, device: D
     6
     >>> samesum.reduce(numpy.array([[12, 18], [30, 27]]), 'gcd(a, b)', axis=0)
     array([6, 9])
+    >>> samesum.reduce([3.0, -7.0, 5.0], 'b[0] > a[0] ? b : a', map='(abs(x), i)')
+    (7.0, 1)
     """
+    mapped, inputs, operator, numbers, last = operands(x, operator, map, finish, named)
     if axis is not None or keepdims:
-        return _core.reduce_along(x, text(operator, "the operator"), identity, parameters, _axes(axis), bool(keepdims), device)
-    return _core.reduce(x, text(operator, "the operator"), identity, parameters, device)
+        found = _core.reduce_along(mapped, inputs, operator, identity, numbers, last, _axes(axis), bool(keepdims), device)
+        return found[0] if len(found) == 1 else tuple(found)
+    return _core.reduce(mapped, inputs, operator, identity, numbers, last, device)
 
 
 def map(formula: str, **inputs: Any) -> Any:

@@ -9,6 +9,7 @@ import numpy as _numpy
 from . import _core
 from ._arrays import every, is_complex, present, text, validity, whole_nans, widened
 from ._docs import documented
+from ._formulas import operands
 from ._narrow import once
 from ._progress import watched
 from ._reductions import _correction, _to_float, into, one_axis
@@ -108,6 +109,9 @@ def _near(keys: Any) -> tuple[Any, int] | None:
     return (keys if low == 0 else _numpy.subtract(keys, low, dtype=_numpy.int64, casting="unsafe")).astype(_numpy.int64, copy=False), low
 
 
+_OF_NONE = {"sum": 0, "count": 0, "norm": 0, "count_nonzero": 0, "prod": 1}  # results of groups without elements that are not missing
+
+
 class GroupBy:
     """Elements with equal keys as groups, in ascending order of the keys: `groupby` makes it.
 
@@ -171,14 +175,17 @@ class GroupBy:
         """The reduction without the elements that are missing."""
         groups = GroupBy(self._given[there])
         found = groups._reduced(widened(_numpy.asarray(present(x)[0])), what, ddof, nan)
-        return self._spread(found, groups, what, 0 if what in ("sum", "count") else _numpy.nan)
+        if what in ("argmin", "argmax"):
+            found = _numpy.flatnonzero(there)[found]
+        return self._spread(found, groups, what, _OF_NONE.get(what, _numpy.nan))
 
     def _spread(self, found: Any, groups: GroupBy, what: str, empty: float) -> Any:
         """Results of some of the groups, beside `empty` for the others."""
-        if len(groups) < len(self) and found.dtype.kind in "iu" and empty != 0:
+        if len(groups) < len(self) and found.dtype.kind in "iu" and empty != empty:
             lacking = _numpy.setdiff1d(self.keys, groups.keys)[0]
             raise _core.NoAnswerError(f"there is no {what} of the group {lacking!r}: all its elements are missing")
-        results = _numpy.full(found.shape[:-1] + (len(self),), empty if found.dtype.kind == "f" else 0, found.dtype)
+        fill = empty if found.dtype.kind == "f" or empty == empty else 0  # of integers, where all groups are there
+        results = _numpy.full(found.shape[:-1] + (len(self),), fill, found.dtype)
         results[..., _numpy.searchsorted(self.keys, groups.keys)] = found
         return results
 
@@ -298,6 +305,140 @@ class GroupBy:
         array([2, 4])
         """
         return self._reduced(x, "max", 0, nan)
+
+    @documented
+    def argmin(self, x: Any, nan: str = "propagate") -> Any:
+        """The index in `x` of the least element of each group, of equal ones the first.
+
+        Parameters
+        ----------
+        {x nan}
+
+        Returns
+        -------
+        numpy.ndarray
+            int64: an index of the flattened `x`.
+
+        Examples
+        --------
+        >>> samesum.groupby([7, 3, 7]).argmin([4, 2, 1])
+        array([1, 2])
+        """
+        return self._reduced(x, "argmin", 0, nan)
+
+    @documented
+    def argmax(self, x: Any, nan: str = "propagate") -> Any:
+        """The index in `x` of the greatest element of each group, of equal ones the first.
+
+        Parameters
+        ----------
+        {x nan}
+
+        Returns
+        -------
+        numpy.ndarray
+            int64: an index of the flattened `x`.
+
+        Examples
+        --------
+        >>> samesum.groupby([7, 3, 7]).argmax([4, 2, 1])
+        array([1, 0])
+        """
+        return self._reduced(x, "argmax", 0, nan)
+
+    @documented
+    def norm(self, x: Any, nan: str = "propagate") -> Any:
+        """The Euclidean norm of each group, rounded once.
+
+        Parameters
+        ----------
+        {x nan}
+
+        Returns
+        -------
+        numpy.ndarray
+
+        Examples
+        --------
+        >>> samesum.groupby([7, 3, 7]).norm([3.0, 2.0, 4.0])
+        array([2., 5.])
+        """
+        return self._reduced(x, "norm", 0, nan)
+
+    @documented
+    def prod(self, x: Any, nan: str = "propagate") -> Any:
+        """The product of each group: of integers exact, of floats by a fixed tree over its elements in their order.
+
+        Parameters
+        ----------
+        {x nan}
+
+        Returns
+        -------
+        numpy.ndarray
+            Of float64 float64, of other floats float32, of integers int64 or uint64.
+
+        Examples
+        --------
+        >>> samesum.groupby([7, 3, 7]).prod([3, 2, 4])
+        array([ 2, 12])
+        """
+        return self._reduced(x, "prod", 0, nan)
+
+    @documented
+    def count_nonzero(self, x: Any, nan: str = "propagate") -> Any:
+        """How many elements of each group are not zero.
+
+        Parameters
+        ----------
+        {x nan}
+
+        Returns
+        -------
+        numpy.ndarray
+            int64.
+
+        Examples
+        --------
+        >>> samesum.groupby([7, 3, 7]).count_nonzero([3, 0, 4])
+        array([0, 2])
+        """
+        return self._reduced(x, "count_nonzero", 0, nan)
+
+    @documented
+    def reduce(self, x: Any, operator: str, identity: int | float | tuple[int | float, ...] | None = None, map: str | None = None,
+               finish: str | None = None, **named: Any) -> Any:
+        """The elements of each group reduced by an operator, in their order, over a fixed tree: as `samesum.reduce` of these alone.
+
+        Parameters
+        ----------
+        {x}
+        operator : str
+            A formula of `a` and `b`: of tuples, `a[0]` and `b[1]`.
+        identity : int, float or tuple, optional
+            As in `samesum.reduce`.
+        map : str, optional
+            A formula of `x`, the index `i` and the arrays and numbers in `named`, whose values are reduced: it may give a tuple.
+        finish : str, optional
+            A formula of the result of a group, `a`.
+        **named : int, float or array_like
+            What the formulas take by name; arrays only with `map`.
+
+        Returns
+        -------
+        numpy.ndarray or tuple of numpy.ndarray
+            Of the type that the operator gives; of tuples a tuple.
+
+        Examples
+        --------
+        >>> samesum.groupby(['b', 'a', 'b']).reduce([12, 7, 18], 'gcd(a, b)')
+        array([7, 6])
+        >>> samesum.groupby(['b', 'a', 'b']).reduce([3.0, 1.0, 5.0], 'a + b', map='w*x', w=[0.5, 2.0, 0.25])
+        array([2.  , 2.75])
+        """
+        mapped, inputs, operator, numbers, last = operands(x, operator, map, finish, named)
+        found = self._by.operate(mapped, inputs, operator, identity, numbers, last)
+        return found[0] if len(found) == 1 else tuple(found)
 
     @documented
     def quantile(self, x: Any, q: Any, method: str = "linear", nan: str = "propagate") -> Any:

@@ -52,32 +52,45 @@ Operator operator_of(const std::string& combine, nb::handle identity, const nb::
   return op;
 }
 
-namespace {
-
-nb::object reduce(nb::handle x, const std::string& formula, nb::handle identity, const nb::dict& parameters, nb::handle device) {
-  const View view(x);
-  Options options = options_of(nb::none(), device);
-  const Operator op = operator_of(formula, identity, parameters, "");
-  const std::vector<Value> found = run(view.bytes(), options, [&] {
-    if (!view.complex()) return samesum::reduce(view.array(), op, options);
-    return samesum::reduce(Formula("x"), {{"x", ComplexArray(view.array())}}, {}, op, options);
-  });
-  if (!view.complex()) return number(found.at(0));
-  return number(std::complex(found.at(0).as_double(), found.at(1).as_double()));
+nb::list arrays_of(std::vector<Values> found) {
+  nb::list list;
+  for (Values& values : found) {
+    const DType type = values.type();
+    list.append(array_of(std::move(values), type));
+  }
+  return list;
 }
+
+Terms::Terms(const std::string& map, const nb::dict& named)
+    : inputs(named), formula(map.empty() ? "x" : map), complex(formula.describe(inputs.arrays, inputs.parameters).complex),
+      plain(map.empty() && !complex) {}
+
+namespace {
 
 using AxisNumbers = std::optional<std::vector<std::int64_t>>;
 
-nb::object reduce_along(nb::handle x, const std::string& formula, nb::handle identity, const nb::dict& parameters, const AxisNumbers& axes,
-                        bool keepdims, nb::handle device) {
-  const View view(x);
-  if (view.complex()) throw Error(ErrorKind::usage, "of complex numbers there are only reductions of all elements: leave out axis");
+/// The result of an operator: a number, or of tuples a tuple.
+nb::object reduce(const std::string& map, const nb::dict& named, const std::string& combine, nb::handle identity,
+                  const nb::dict& parameters, const std::string& finish, nb::handle device) {
+  const Terms terms(map, named);
   Options options = options_of(nb::none(), device);
-  const Operator op = operator_of(formula, identity, parameters, "");
-  const Axes chosen = axes_of(view, axes, keepdims);
-  Values values = run(view.bytes(), options, [&] { return std::move(samesum::reduce(view.array(), op, chosen, options).at(0)); });
-  const DType type = values.type();
-  return array_of(std::move(values), type);
+  const Operator op = operator_of(combine, identity, parameters, finish);
+  const std::vector<Value> found = run(terms.inputs.bytes, options, [&] { return terms.reduce(op, options); });
+  if (terms.complex && found.size() == 2) return number(std::complex(found[0].as_double(), found[1].as_double()));
+  if (found.size() == 1) return number(found[0]);
+  nb::list all;
+  for (const Value& value : found) all.append(number(value));
+  return nb::tuple(all);
+}
+
+nb::list reduce_along(const std::string& map, const nb::dict& named, const std::string& combine, nb::handle identity,
+                      const nb::dict& parameters, const std::string& finish, const AxisNumbers& axes, bool keepdims, nb::handle device) {
+  const Terms terms(map, named);
+  if (terms.complex) throw Error(ErrorKind::usage, "of complex numbers there are only reductions of all elements: leave out axis");
+  Options options = options_of(nb::none(), device);
+  const Operator op = operator_of(combine, identity, parameters, finish);
+  const Axes chosen = axes_of(shape_of(terms.inputs.arrays).size(), axes, keepdims);
+  return arrays_of(run(terms.inputs.bytes, options, [&] { return terms.reduce(op, options, chosen); }));
 }
 
 nb::object sum_map_along(const std::string& text, const nb::dict& named, const AxisNumbers& axes, bool keepdims, nb::handle nan,
@@ -132,8 +145,10 @@ nb::list map_formula(const std::string& text, const nb::dict& named) {
 }  // namespace
 
 void bind_formulas(nb::module_& m) {
-  m.def("reduce", &python::reduce, nb::arg(), nb::arg(), nb::arg().none(), nb::arg(), nb::arg().none());
-  m.def("reduce_along", &reduce_along, nb::arg(), nb::arg(), nb::arg().none(), nb::arg(), nb::arg().none(), nb::arg(), nb::arg().none());
+  m.def("names_of", [](const std::string& formula) { return Formula(formula).names(); });
+  m.def("reduce", &python::reduce, nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg(), nb::arg(), nb::arg().none());
+  m.def("reduce_along", &reduce_along, nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg(),
+        nb::arg().none());
   m.def("map", &map_formula);
   m.def("sum_map_along", &sum_map_along, nb::arg(), nb::arg(), nb::arg().none(), nb::arg(), nb::arg().none(), nb::arg().none());
   m.def("sum_map", &sum_map, nb::arg(), nb::arg(), nb::arg().none(), nb::arg().none());

@@ -7,7 +7,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
-#include <samesum/by.hpp>
+#include <samesum/by_formula.hpp>
 #include <samesum/error.hpp>
 #include <samesum/histogram_nd.hpp>
 #include <samesum/pairs.hpp>
@@ -19,26 +19,10 @@
 #include <bit>
 #include <cstring>
 #include <iterator>
-#include <limits>
 #include <memory>
 #include <utility>
 
 namespace samesum::python {
-namespace {
-
-/// The root of each group's exact variance, rounded once; NaN where there is none.
-Values deviations(const GroupSums& sums, std::uint64_t ddof, NanPolicy nan) {
-  Values roots(DType::float64, {sums.groups()});
-  auto* each = static_cast<double*>(roots.data());
-  for (std::uint64_t i = 0; i < sums.groups(); ++i) {
-    const std::uint64_t counted = sums.count(i) - (nan == NanPolicy::skip ? sums.nan_count(i) : 0);
-    each[i] = counted > ddof ? sums.statistics(i).standard_deviation(ddof, nan) : std::numeric_limits<double>::quiet_NaN();
-  }
-  return roots;
-}
-
-}  // namespace
-
 GroupOptions kept_for(const std::string& what) {
   return {.squares = what == "var" || what == "std" || what == "norm", .extrema = what == "min" || what == "max"};
 }
@@ -46,12 +30,8 @@ GroupOptions kept_for(const std::string& what) {
 Values values_of(const GroupSums& sums, const std::string& what, std::uint64_t ddof, NanPolicy nan) {
   if (what == "mean") return sums.means(nan);
   if (what == "var") return sums.variances(ddof, nan);
-  if (what == "std") return deviations(sums, ddof, nan);
-  if (what == "norm") {
-    Values norms(DType::float64, {sums.groups()});
-    for (std::uint64_t i = 0; i < sums.groups(); ++i) static_cast<double*>(norms.data())[i] = sums.statistics(i).norm(nan);
-    return norms;
-  }
+  if (what == "std") return sums.standard_deviations(ddof, nan);
+  if (what == "norm") return sums.norms(nan);
   if (what == "min") return sums.minima(nan);
   if (what == "max") return sums.maxima(nan);
   return sums.sums(nan);
@@ -141,15 +121,25 @@ nb::object scan_of(nb::handle x, const std::string& operation, std::optional<std
   return array_of(std::move(values), type);
 }
 
-/// The groups of the elements of a table by their keys.
 nb::object reduce_groups(const By& by, nb::handle x, const std::string& what, std::uint64_t ddof, nb::handle nan) {
   const View view(x);
   Options options = options_of(nan, nb::none());
-  const GroupOptions kept = kept_for(what);
   if (what == "count") {  // numpy counts by int64
     return array_of(run(view.bytes(), options, [&] { return by.sums(every(view).array()).counts(); }), DType::int64);
   }
-  return shown(run(view.bytes(), options, [&] { return values_of(by.sums(every(view).array(), kept), what, ddof, options.nan); }));
+  const AxisReduction reduction = reduction_of(what);
+  Values values = run(view.bytes(), options, [&] { return group_reduction(every(view).array(), reduction, by, ddof, options); });
+  const DType type = gives_indices(reduction) ? DType::int64 : values.type();
+  return array_of(std::move(values), type);
+}
+
+nb::list operate_on_groups(const By& by, const std::string& map, const nb::dict& named, const std::string& combine, nb::handle identity,
+                           const nb::dict& parameters, const std::string& finish) {
+  const Terms terms(map, named);
+  if (terms.complex) throw Error(ErrorKind::usage, "of complex numbers there are only reductions of all elements: take their parts");
+  const Operator op = operator_of(combine, identity, parameters, finish);
+  Options options;
+  return arrays_of(run(terms.inputs.bytes, options, [&] { return terms.reduce(op, options, by); }));
 }
 
 /// With the axis of `q` first.
@@ -277,6 +267,7 @@ void bind_groups(nb::module_& m) {
       .def_prop_ro("keys", [](const By& self) { return shown(Values(self.keys())); })
       .def_prop_ro("groups", &By::groups)
       .def("reduce", &reduce_groups, nb::arg(), nb::arg(), nb::arg(), nb::arg().none())
+      .def("operate", &operate_on_groups, nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg(), nb::arg())
       .def("quantiles", &group_quantiles, nb::arg(), nb::arg(), nb::arg(), nb::arg().none());
   m.def("scan", &scan_of, nb::arg(), nb::arg(), nb::arg().none(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg().none(),
         nb::arg() = nb::none());

@@ -45,6 +45,8 @@ Axes axes_of(const View& view, const std::optional<std::vector<std::int64_t>>& a
 Axes axes_of(std::size_t rank, const std::optional<std::vector<std::int64_t>>& axes, bool keepdims);  ///< of an array of so many axes
 /// Whether a reduction counts or indexes: numpy has int64 for that, where the library has uint64. Neither reaches 2^63.
 bool gives_indices(AxisReduction reduction);
+/// By its name in numpy: "std", "prod". @throws Error (usage) for another one.
+AxisReduction reduction_of(std::string_view name);
 
 nb::bytes bytes_of(const std::vector<std::byte>& bytes);
 /// The bytes of anything with the buffer protocol.

@@ -77,6 +77,21 @@ Axes axes_of(std::size_t all, const std::optional<std::vector<std::int64_t>>& ax
   return keepdims ? chosen.kept() : chosen;
 }
 
+namespace {
+constexpr std::pair<const char*, AxisReduction> kReductions[] = {
+    {"sum", AxisReduction::sum},       {"mean", AxisReduction::mean},     {"var", AxisReduction::variance},
+    {"std", AxisReduction::standard_deviation}, {"norm", AxisReduction::norm}, {"min", AxisReduction::min},
+    {"max", AxisReduction::max},       {"argmin", AxisReduction::argmin}, {"argmax", AxisReduction::argmax},
+    {"count_nonzero", AxisReduction::count_nonzero}, {"prod", AxisReduction::product}};
+}  // namespace
+
+AxisReduction reduction_of(std::string_view name) {
+  for (const auto& [known, reduction] : kReductions) {
+    if (known == name) return reduction;
+  }
+  throw Error(ErrorKind::usage, "there is no reduction '" + std::string(name) + "'");
+}
+
 bool gives_indices(AxisReduction reduction) {
   return reduction == AxisReduction::argmin || reduction == AxisReduction::argmax || reduction == AxisReduction::count_nonzero;
 }
@@ -195,18 +210,8 @@ void bind_reductions(nb::module_& m) {
       .value("var", Average::variance)
       .value("std", Average::deviation)
       .value("norm", Average::norm);
-  nb::enum_<AxisReduction>(m, "AxisReduction")
-      .value("sum", AxisReduction::sum)
-      .value("mean", AxisReduction::mean)
-      .value("var", AxisReduction::variance)
-      .value("std", AxisReduction::standard_deviation)
-      .value("norm", AxisReduction::norm)
-      .value("min", AxisReduction::min)
-      .value("max", AxisReduction::max)
-      .value("argmin", AxisReduction::argmin)
-      .value("argmax", AxisReduction::argmax)
-      .value("count_nonzero", AxisReduction::count_nonzero)
-      .value("prod", AxisReduction::product);
+  nb::enum_<AxisReduction> reductions(m, "AxisReduction");
+  for (const auto& [name, reduction] : kReductions) reductions.value(name, reduction);
   m.def("sum", &python::sum, nb::arg().none(), nb::arg().none(), nb::arg().none(), nb::arg());
   m.def("average", &average, nb::arg().none(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg().none(), nb::arg());
   m.def("along", &along, nb::arg(), nb::arg(), nb::arg().none(), nb::arg(), nb::arg().none(), nb::arg().none(), nb::arg().none(),

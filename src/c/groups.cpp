@@ -2,11 +2,12 @@
 #include "c/formulas.hpp"
 #include "c/handles.hpp"
 
-#include <samesum/by.hpp>
+#include <samesum/by_formula.hpp>
 #include <samesum/group_sums.hpp>
 #include <samesum/scan.hpp>
 
 #include <type_traits>
+#include <vector>
 
 using namespace samesum;
 using namespace samesum::c;
@@ -46,8 +47,20 @@ Values results_of(const GroupSums& sums, samesum_group_result which, std::uint64
       return sums.maxima(nan);
     case SAMESUM_GROUP_COUNT:
       return sums.counts();
+    case SAMESUM_GROUP_STANDARD_DEVIATION:
+      return sums.standard_deviations(ddof, nan);
+    case SAMESUM_GROUP_NORM:
+      return sums.norms(nan);
   }
   refuse("there is no result " + std::to_string(static_cast<int>(which)) + " of groups");
+}
+
+void copy_components(const std::vector<Values>& results, const samesum_array* to, std::size_t count) {
+  need(to, count, "to");
+  if (count != results.size()) {
+    refuse("the operator gives " + std::to_string(results.size()) + " numbers, and there are " + std::to_string(count) + " arrays for them");
+  }
+  for (std::size_t k = 0; k < count; ++k) copy(results[k].array(), to + k);
 }
 
 }  // namespace
@@ -82,6 +95,41 @@ samesum_status samesum_groups_quantiles(const samesum_groups* groups, const same
   return guard([&] {
     const By& by = need(groups, "groups").value;
     copy(quantiles(array_of(array), need(p, p_count, "p"), by, rule_of(method), options_of(options)).array(), to);
+  });
+}
+samesum_status samesum_groups_reduce(const samesum_groups* groups, const samesum_array* array, samesum_reduction reduction, uint64_t ddof,
+                                     const samesum_options* options, const samesum_array* to) {
+  return guard([&] {
+    const By& by = need(groups, "groups").value;
+    copy(group_reduction(array_of(array), reduction_of(reduction), by, ddof, options_of(options)).array(), to);
+  });
+}
+samesum_status samesum_groups_reduce_map(const samesum_groups* groups, const char* formula, const samesum_input* inputs, size_t input_count,
+                                         samesum_reduction reduction, uint64_t ddof, const samesum_options* options,
+                                         const samesum_array* to) {
+  return guard([&] {
+    const By& by = need(groups, "groups").value;
+    const Inputs given = inputs_of(inputs, input_count);
+    const Formula mapped(&need(formula, "formula"));
+    const AxisReduction what = reduction_of(reduction);
+    copy(group_reduction(mapped, given.arrays, given.parameters, what, by, ddof, options_of(options)).array(), to);
+  });
+}
+samesum_status samesum_groups_operate(const samesum_groups* groups, const samesum_array* array, const samesum_operator* op,
+                                      const samesum_options* options, const samesum_array* to, size_t to_count) {
+  return guard([&] {
+    const By& by = need(groups, "groups").value;
+    copy_components(reduce(array_of(array), operator_of(op), by, options_of(options)), to, to_count);
+  });
+}
+samesum_status samesum_groups_operate_map(const samesum_groups* groups, const char* formula, const samesum_input* inputs,
+                                          size_t input_count, const samesum_operator* op, const samesum_options* options,
+                                          const samesum_array* to, size_t to_count) {
+  return guard([&] {
+    const By& by = need(groups, "groups").value;
+    const Inputs given = inputs_of(inputs, input_count);
+    const Formula mapped(&need(formula, "formula"));
+    copy_components(reduce(mapped, given.arrays, given.parameters, operator_of(op), by, options_of(options)), to, to_count);
   });
 }
 void samesum_groups_free(samesum_groups* groups) { delete groups; }

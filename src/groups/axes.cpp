@@ -291,20 +291,19 @@ std::string_view name_of(AxisReduction reduction) noexcept {
   return kNames[static_cast<std::size_t>(reduction)];
 }
 
-void groups::check_ddof(AxisReduction reduction, const Axes& axes) {
+void groups::check_ddof(AxisReduction reduction, std::uint64_t ddof) {
   if (reduction == AxisReduction::variance || reduction == AxisReduction::standard_deviation) return;
-  refuse_ddof(fmt::format("the {}", name_of(reduction)), axes);
+  refuse_ddof(fmt::format("the {}", name_of(reduction)), ddof);
 }
 
-void groups::refuse_ddof(std::string_view what, const Axes& axes) {
-  if (axes.ddof() == 0) return;
-  throw Error(ErrorKind::usage,
-              fmt::format("ddof is for variances and standard deviations along axes, and this is {}: leave it out", what));
+void groups::refuse_ddof(std::string_view what, std::uint64_t ddof) {
+  if (ddof == 0) return;
+  throw Error(ErrorKind::usage, fmt::format("ddof is for variances and standard deviations, and this is {}: leave it out", what));
 }
 
 Values axis_reduction(const Array& data, AxisReduction reduction, const Axes& axes, const Options& options) {
   const core::DefaultFloatEnvironment environment;
-  groups::check_ddof(reduction, axes);
+  groups::check_ddof(reduction, axes.ddof());
   const groups::AxisProblem problem(data, axes);
   const DType type = groups::result_type(reduction, data.type());
   Values results(type, problem.shape);
@@ -315,7 +314,7 @@ Values axis_reduction(const Array& data, AxisReduction reduction, const Axes& ax
 
 void axis_reduction(const Array& data, AxisReduction reduction, const Axes& axes, const Array& to, const Options& options) {
   const core::DefaultFloatEnvironment environment;
-  groups::check_ddof(reduction, axes);
+  groups::check_ddof(reduction, axes.ddof());
   const groups::AxisProblem problem(data, axes, groups::has_positions(reduction));
   const DType type = groups::result_type(reduction, data.type());
   groups::require_like(to, problem.shape, type);

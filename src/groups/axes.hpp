@@ -37,9 +37,9 @@ struct AxisProblem {
 };
 
 /// @throws Error (usage) for a ddof with what is no variance.
-void check_ddof(AxisReduction reduction, const Axes& axes);
+void check_ddof(AxisReduction reduction, std::uint64_t ddof);
 /// @throws Error (usage) for a ddof, with what else is computed: "an operator".
-void refuse_ddof(std::string_view what, const Axes& axes);
+void refuse_ddof(std::string_view what, std::uint64_t ddof);
 
 /// Whether reduce_cpu() computes this of `each` elements a result.
 bool reduces_on_cpu(AxisReduction what, DType type, std::uint64_t each) noexcept;

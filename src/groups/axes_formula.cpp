@@ -166,6 +166,16 @@ void FormulaValues::number_positions(const Formula& formula, std::vector<Formula
                 inputs);
 }
 
+void FormulaValues::require_one() const {
+  if (types_.size() != 1) {
+    throw Error(ErrorKind::usage,
+                complex() ? std::string("this formula gives a complex number at each position, and a reduction takes a real one: write "
+                                        "real(...), imag(...), abs(...) or abs2(...)")
+                          : fmt::format("this formula gives {} numbers at each position, and a reduction takes one: write one of them",
+                                        types_.size()));
+  }
+}
+
 std::vector<Array> FormulaValues::room(std::uint64_t count) {
   std::vector<Array> results;
   here_.resize(types_.size());
@@ -272,16 +282,9 @@ std::unique_ptr<Source> source_of(FormulaValues& values, const Box& box) { retur
 Values axis_reduction(const Formula& map, const std::vector<FormulaInput>& inputs, const std::vector<FormulaParameter>& parameters,
                       AxisReduction reduction, const Axes& axes, const Options& options) {
   const core::DefaultFloatEnvironment environment;
-  groups::check_ddof(reduction, axes);
+  groups::check_ddof(reduction, axes.ddof());
   groups::FormulaValues values(map, inputs, parameters, options);
-  if (values.types().size() != 1) {
-    throw Error(ErrorKind::usage,
-                values.complex()
-                    ? std::string("this formula gives a complex number at each position, and a reduction takes a real one: write "
-                                  "real(...), imag(...), abs(...) or abs2(...)")
-                    : fmt::format("this formula gives {} numbers at each position, and a reduction takes one: write one of them",
-                                  values.types().size()));
-  }
+  values.require_one();
   const DType from = values.types()[0];
   const groups::AxisProblem problem(Array(nullptr, Shape(values.shape()), from), axes);
   if (problem.each == 0 || problem.results == 0) return axis_reduction(problem.data, reduction, axes, options);

@@ -41,6 +41,8 @@ class FormulaValues {
   const std::vector<DType>& types() const noexcept { return types_; }             ///< of the components
   bool complex() const noexcept { return taken_.program.complex; }                ///< the two components are the parts of complex numbers
   const std::vector<formula::Range>& ranges() const noexcept { return ranges_; }  ///< of the components
+  /// @throws Error (usage) unless the formula gives one real number at each position.
+  void require_one() const;
   /// The device that runs kernels on which the values are computed, if there is one.
   const std::optional<Device>& device() const noexcept { return device_; }
 

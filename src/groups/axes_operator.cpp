@@ -5,6 +5,7 @@
 #include "device/memory/upload.hpp"
 #include "groups/axes_formula.hpp"
 #include "groups/device/trees_device.hpp"
+#include "groups/operator_results.hpp"
 #include "groups/trees.hpp"
 
 #include <samesum/axes_formula.hpp>
@@ -23,90 +24,9 @@ namespace samesum {
 namespace groups {
 namespace {
 
-using formula::Scalar;
-
-// Results of these types, and of the shape of a problem.
-class Results {
- public:
-  Results(std::span<const Scalar> types, const std::vector<std::uint64_t>& shape) {
-    for (const Scalar type : types) values_.emplace_back(formula::dtype_of(type), shape);
-  }
-  std::vector<std::byte*> from(std::uint64_t result) {
-    std::vector<std::byte*> places;
-    for (Values& values : values_) places.push_back(static_cast<std::byte*>(values.data()) + result * size_of(values.type()));
-    return places;
-  }
-  void put(std::uint64_t result, const formula::State& state, std::span<const Scalar> types) {
-    const std::vector<std::byte*> places = from(result);
-    for (std::size_t k = 0; k < places.size(); ++k) {
-      std::uint64_t bits = state[k];
-      formula::canonical(types[k], &bits, 1);
-      std::memcpy(places[k], &bits, formula::bytes_of(types[k]));
-    }
-  }
-  void fill(const formula::State& state, std::span<const Scalar> types) {
-    for (std::uint64_t result = 0; result < values_[0].size(); ++result) put(result, state, types);
-  }
-  std::vector<Values>& values() noexcept { return values_; }
-
- private:
-  std::vector<Values> values_;
-};
-
-// The error of a result, which is named.
-Error at_position(const formula::Bound& bound, std::uint64_t result, const std::vector<std::uint64_t>& shape, const Error& error) {
-  return {error.kind(), fmt::format("{} at {}: {}", bound.op().combine.to_string(), position_of(result, shape), error.what())};
-}
-
-// Results from number `first` on, those of `components` along axes: an operation has failed in one of these.
-[[noreturn]] void fail(const formula::Bound& bound, std::span<const Array> components, const Axes& axes, std::uint64_t first,
-                       const std::vector<std::uint64_t>& shape, std::uint32_t threads) {
-  std::vector<AxisProblem> problems;
-  for (const Array& array : components) problems.emplace_back(array, axes);
-  for (std::uint64_t result = 0; result < problems[0].results; ++result) {
-    std::vector<Array> elements;
-    for (const AxisProblem& problem : problems) elements.push_back(problem.elements(result));
-    try {
-      static_cast<void>(root_of(bound, elements, threads));
-    } catch (const Error& error) {
-      if (error.kind() != ErrorKind::no_answer) throw;
-      throw at_position(bound, first + result, shape, error);
-    }
-  }
-  throw bound.failed("an integer operation failed", 0, problems[0].each);
-}
-
-// What Operator::finish makes of the results.
-std::vector<Values> finished(const formula::Bound& bound, std::vector<Values> states) {
-  const std::optional<Formula>& finish = bound.op().finish;
-  if (!finish) return states;
-  const formula::Program program = bound.resolved(*finish);
-  std::vector<Values> results;
-  for (const std::uint32_t result : program.results) results.emplace_back(formula::dtype_of(program.nodes[result].type), states[0].shape());
-  for (const formula::InputComponent& input : program.inputs) {
-    if (input.input == 1) throw Error(ErrorKind::usage, "the formula behind a reduction has one operand, the result, called a");
-  }
-  formula::Evaluator evaluator(program, bound.parameters());
-  const std::uint64_t size = states[0].size(), most = program.uses_index ? 1 : formula::Evaluator::kBlock;  // each result is its first
-  std::vector<formula::Column> columns(program.inputs.size());
-  for (std::uint64_t first = 0; first < size; first += most) {
-    const std::uint64_t count = std::min(most, size - first);
-    for (std::size_t k = 0; k < columns.size(); ++k) {
-      const std::uint32_t component = program.inputs[k].component;
-      const Scalar type = bound.types()[component];
-      columns[k] = formula::contiguous(static_cast<const std::byte*>(states[component].data()) + first * formula::bytes_of(type), type);
-    }
-    if (const std::optional<formula::Failure> failure = evaluator.run(columns, 0, count)) {
-      throw at_position(bound, first + failure->position, states[0].shape(), formula::failed(*finish, 0, {}, failure->faults));
-    }
-    for (std::size_t k = 0; k < results.size(); ++k) {
-      const Scalar type = program.nodes[program.results[k]].type;
-      auto* const to = static_cast<std::byte*>(results[k].data()) + first * formula::bytes_of(type);
-      std::memcpy(to, evaluator.results()[k], count * formula::bytes_of(type));
-      formula::canonical(type, to, count);
-    }
-  }
-  return results;
+// Where results stand.
+ResultName at_position(const std::vector<std::uint64_t>& shape) {
+  return [&shape](std::uint64_t result) { return "at " + position_of(result, shape); };
 }
 
 // Arrays in any memory as arrays in the host's.
@@ -128,16 +48,25 @@ class HostCopies {
 
 // Results of components of one shape along axes, which go to `to`: from number `first` of all those of `shape` on.
 void reduce_part(const formula::Bound& bound, std::span<const Array> components, const Axes& axes, std::uint64_t first,
-                 const std::vector<std::uint64_t>& shape, std::uint32_t threads, Results& to) {
+                 const std::vector<std::uint64_t>& shape, std::uint32_t threads, OperatorResults& to) {
   const auto on_kernels = [](const Array& array) { return array.on_device() && array.buffer().device().info().has(Capability::kernels); };
   if (std::ranges::all_of(components, on_kernels) && roots_on_device(bound, components, axes, to.from(first))) return;
   const HostCopies here(components);
-  if (!roots_along(bound, here.arrays(), axes, threads, to.from(first))) fail(bound, here.arrays(), axes, first, shape, threads);
+  if (roots_along(bound, here.arrays(), axes, threads, to.from(first))) return;
+  std::vector<AxisProblem> problems;
+  for (const Array& array : here.arrays()) problems.emplace_back(array, axes);
+  const auto elements_of = [&](std::uint64_t result) {
+    std::vector<Array> elements;
+    for (const AxisProblem& problem : problems) elements.push_back(problem.elements(result));
+    return elements;
+  };
+  const auto name = [&](std::uint64_t result) { return at_position(shape)(first + result); };
+  throw_first_failure(bound, problems[0].results, elements_of, name, threads);
 }
 
 // The results of one box of a formula's positions, which has more than fit into memory, or of all.
 void reduce_long(const formula::Bound& bound, FormulaValues& values, const Box& box, std::uint64_t result,
-                 const std::vector<std::uint64_t>& shape, std::uint32_t threads, Results& to) {
+                 const std::vector<std::uint64_t>& shape, std::uint32_t threads, OperatorResults& to) {
   const std::uint64_t most = std::uint64_t{1} << (values.device() ? 24 : 18), size = box.size();
   formula::States states(bound, threads);
   try {
@@ -150,7 +79,7 @@ void reduce_long(const formula::Bound& bound, FormulaValues& values, const Box& 
     throw;
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::no_answer) throw;
-    throw at_position(bound, result, shape, error);
+    throw named_error(bound, at_position(shape)(result), error);
   }
 }
 
@@ -159,11 +88,11 @@ void reduce_long(const formula::Bound& bound, FormulaValues& values, const Box& 
 
 std::vector<Values> reduce(const Array& data, const Operator& op, const Axes& axes, const Options& options) {
   const core::DefaultFloatEnvironment environment;
-  groups::refuse_ddof("an operator", axes);
+  groups::refuse_ddof("an operator", axes.ddof());
   const groups::AxisProblem problem(data, axes);
   const DType types[] = {data.type()};
   const formula::Bound bound(op, types, {.count = problem.each});
-  groups::Results results(bound.types(), problem.shape);
+  groups::OperatorResults results(bound.types(), problem.shape);
   if (problem.results != 0 && problem.each == 0) {
     results.fill(bound.identity(), bound.types());
   } else if (problem.results != 0) {
@@ -172,7 +101,7 @@ std::vector<Values> reduce(const Array& data, const Operator& op, const Axes& ax
     const Array there = upload ? device::uploaded(data, *options.device) : data;
     groups::reduce_part(bound, std::span(&there, 1), axes, 0, problem.shape, options.tuning.threads, results);
   }
-  return groups::finished(bound, std::move(results.values()));
+  return groups::finished(bound, std::move(results.values()), groups::at_position(problem.shape));
 }
 
 void reduce(const Array& data, const Operator& op, const Axes& axes, const std::vector<Array>& to, const Options& options) {
@@ -189,13 +118,13 @@ void reduce(const Array& data, const Operator& op, const Axes& axes, const std::
 std::vector<Values> reduce(const Formula& map, const std::vector<FormulaInput>& inputs, const std::vector<FormulaParameter>& parameters,
                            const Operator& op, const Axes& axes, const Options& options) {
   const core::DefaultFloatEnvironment environment;
-  groups::refuse_ddof("an operator", axes);
+  groups::refuse_ddof("an operator", axes.ddof());
   groups::FormulaValues values(map, inputs, parameters, options);
   const Array positions(nullptr, Shape(values.shape()), DType::uint8);
   const groups::AxisProblem problem(positions, axes);
   const formula::Bound bound(op, values.types(), {values.ranges(), problem.each, values.complex()});
   if (values.device()) formula::require_types(bound.program(), values.device()->info());
-  groups::Results results(bound.types(), problem.shape);
+  groups::OperatorResults results(bound.types(), problem.shape);
   if (problem.results != 0 && problem.each == 0) results.fill(bound.identity(), bound.types());
   values.for_boxes(groups::reduced_axes(positions, axes), [&](const groups::Box& box, std::uint64_t result) {
     const std::uint32_t threads = options.tuning.threads;
@@ -206,7 +135,7 @@ std::vector<Values> reduce(const Formula& map, const std::vector<FormulaInput>& 
     for (const Array& array : values.evaluate(box, 0, box.size())) components.push_back(array.reshaped(Shape(box.count)));
     groups::reduce_part(bound, components, axes, result, problem.shape, threads, results);
   });
-  return groups::finished(bound, std::move(results.values()));
+  return groups::finished(bound, std::move(results.values()), groups::at_position(problem.shape));
 }
 
 }  // namespace samesum

@@ -1,7 +1,5 @@
 // Divisions into groups: by key, and by segment.
-#include "core/array/array_blocks.hpp"
 #include "core/float_environment.hpp"
-#include "core/threads/chunks.hpp"
 #include "core/visit.hpp"
 #include "device/memory/buffer.hpp"
 #include "groups/axes.hpp"
@@ -37,30 +35,6 @@ struct By::Division {
 };
 
 namespace {
-
-void require_integers(const Array& keys, std::string_view what) {
-  if (is_integer(keys.type())) return;
-  throw Error(ErrorKind::usage, fmt::format("{} are integers, and these are {}", what, name_of(keys.type())));
-}
-
-// Integers of any type as such of 64 bits, in C order.
-std::vector<std::uint64_t> as_bits(const Array& data) {
-  if (data.on_device()) return as_bits(groups::copied_to_host(data).array());
-  std::vector<std::uint64_t> bits;
-  bits.reserve(data.size());
-  core::for_blocks(data, core::Order::index, [&](View block) {
-    const auto* from = static_cast<const std::byte*>(block.data());
-    core::visit(block.type(), [&](auto element) {
-      if constexpr (std::is_integral_v<decltype(element)>) {
-        for (std::uint64_t i = 0; i < block.size(); ++i, from += block.stride()) {
-          std::memcpy(&element, from, sizeof element);
-          bits.push_back(static_cast<std::uint64_t>(element));
-        }
-      }
-    });
-  });
-  return bits;
-}
 
 // Numbers keys in the order in which they first occur.
 class Numbering {
@@ -131,8 +105,8 @@ Values numbers_up_to(std::uint64_t count) {
 }  // namespace
 
 By by(const Array& keys, KeyOrder order) {
-  require_integers(keys, "keys");
-  const std::vector<std::uint64_t> bits = as_bits(keys);
+  groups::require_integers(keys, "keys");
+  const std::vector<std::uint64_t> bits = groups::as_bits(keys);
   // Signed numbers are in order with their sign bit inverted.
   const std::uint64_t sign = is_signed(keys.type()) ? std::uint64_t{1} << 63 : 0;
   std::uint64_t least = ~std::uint64_t{0}, greatest = 0;
@@ -170,7 +144,7 @@ By by(const Array& keys, KeyOrder order) {
 }
 
 By by(const Array& keys, std::uint64_t groups) {
-  require_integers(keys, "keys");
+  groups::require_integers(keys, "keys");
   const auto division = std::make_shared<By::Division>();
   division->groups = groups;
   division->elements = keys.size();
@@ -182,10 +156,15 @@ std::span<const std::uint64_t> By::offsets() const noexcept {
   return division_->offsets ? division_->offsets->as<std::uint64_t>() : std::span<const std::uint64_t>{};
 }
 
+Array By::indices() const noexcept {
+  if (division_->offsets) return {static_cast<const void*>(nullptr), 0, DType::uint64};
+  return division_->given ? *division_->given : division_->indices->array();
+}
+
 By by_offsets(const Array& offsets) {
-  require_integers(offsets, "offsets");
+  groups::require_integers(offsets, "offsets");
   if (offsets.size() == 0) throw Error(ErrorKind::usage, "segments need one offset more than there are segments: of none there is one, 0");
-  const std::vector<std::uint64_t> bits = as_bits(offsets);
+  const std::vector<std::uint64_t> bits = groups::as_bits(offsets);
   Values copy(DType::uint64, {bits.size()});
   for (std::uint64_t i = 0; i < bits.size(); ++i) {
     if (is_signed(offsets.type()) && bits[i] >> 63 != 0) {
@@ -210,8 +189,8 @@ By by_offsets(const Array& offsets) {
 }
 
 By by_lengths(const Array& lengths) {
-  require_integers(lengths, "lengths");
-  const std::vector<std::uint64_t> bits = as_bits(lengths);
+  groups::require_integers(lengths, "lengths");
+  const std::vector<std::uint64_t> bits = groups::as_bits(lengths);
   std::vector<std::uint64_t> offsets = {0};
   for (std::uint64_t i = 0; i < bits.size(); ++i) {
     if (is_signed(lengths.type()) && bits[i] >> 63 != 0) {
@@ -237,11 +216,6 @@ const Values& By::keys() const {
   return *division.keys;
 }
 
-void By::require_keys(const Array& data) const {
-  if (data.size() == elements()) return;
-  throw Error(ErrorKind::usage, fmt::format("{} elements, and keys of {}: each element needs one key", data.size(), elements()));
-}
-
 GroupSums By::sums(const Array& data, const GroupOptions& options) const {
   GroupSums sums(groups(), options);
   if (division_->offsets) {
@@ -249,8 +223,8 @@ GroupSums By::sums(const Array& data, const GroupOptions& options) const {
     sums.add_segments(data, there ? *division_->given : division_->offsets->array());
     return sums;
   }
-  require_keys(data);
-  const Array indices = division_->given ? *division_->given : division_->indices->array();
+  groups::require_keys(data, *this);
+  const Array indices = this->indices();
   if (std::ranges::equal(data.shape(), indices.shape())) {
     sums.add(data, indices);
   } else {
@@ -258,46 +232,6 @@ GroupSums By::sums(const Array& data, const GroupOptions& options) const {
     sums.add(data, indices.reshaped(Shape(shape)));
   }
   return sums;
-}
-
-groups::Segments By::in_segments(const Array& data, std::uint32_t threads) const {
-  groups::Segments segments{data, {}, {}};
-  if (data.on_device() || !data.contiguous()) {
-    segments.copy.emplace(groups::copied_to_host(data));
-    segments.elements = segments.copy->array();
-  }
-  if (division_->offsets) {
-    segments.offsets = groups::checked_offsets(data, division_->offsets->array(), groups());
-    return segments;
-  }
-  require_keys(data);
-  const std::vector<std::uint64_t> read = division_->given ? as_bits(*division_->given) : std::vector<std::uint64_t>();
-  const std::span<const std::uint64_t> indices = division_->given ? read : division_->indices->as<std::uint64_t>();
-  segments.offsets.assign(groups() + 1, 0);
-  for (std::uint64_t i = 0; i < indices.size(); ++i) {
-    if (indices[i] >= groups()) groups::refuse_index(i, indices[i], division_->given->type(), groups());
-    ++segments.offsets[indices[i] + 1];
-  }
-  std::partial_sum(segments.offsets.begin(), segments.offsets.end(), segments.offsets.begin());
-  Values sorted(data.type(), {data.size()});
-  core::visit(data.type(), [&](auto element) {
-    using Element = decltype(element);
-    const auto* const from = static_cast<const Element*>(segments.elements.data());
-    auto* const to = static_cast<Element*>(sorted.data());
-    std::vector<std::uint64_t> next(segments.offsets.begin(), segments.offsets.end() - 1);
-    // Each thread reads all indices, and moves the elements of its own groups.
-    constexpr std::uint32_t kMostThreads = 8;
-    const std::uint32_t used = std::min(core::thread_count(data.size() * 16, threads), kMostThreads);
-    core::for_chunks(used, used, 1, [&](std::uint32_t, std::uint64_t part, std::uint64_t) {
-      const std::uint64_t first = groups() * part / used, end = groups() * (part + 1) / used;
-      for (std::uint64_t i = 0; i < indices.size(); ++i) {
-        if (indices[i] - first < end - first) std::memcpy(to + next[indices[i]]++, from + i, sizeof(Element));
-      }
-    });
-  });
-  segments.copy = std::move(sorted);
-  segments.elements = segments.copy->array();
-  return segments;
 }
 
 namespace {

@@ -12,6 +12,7 @@
 
 #include "core/array/array_blocks.hpp"
 #include "core/threads/chunks.hpp"
+#include "groups/operator_results.hpp"
 
 #include <samesum/error.hpp>
 
@@ -336,12 +337,6 @@ bool one_by_one(const Bound& bound, std::span<const AxisProblem> problems, std::
 }
 
 }  // namespace
-
-formula::State root_of(const Bound& bound, std::span<const Array> components, std::uint32_t threads) {
-  formula::States states(bound, threads);
-  formula::append(bound, states, components);
-  return states.root();
-}
 
 bool roots_along(const Bound& bound, std::span<const Array> components, const Axes& axes, std::uint32_t threads,
                  std::span<std::byte* const> to) {

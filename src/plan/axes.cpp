@@ -75,7 +75,7 @@ class PlannedAlongAxes : public Planned {
 }  // namespace
 
 std::unique_ptr<Planned> make(const Request& request, const AlongAxes& axes) {
-  groups::check_ddof(axes.reduction, axes.axes);
+  groups::check_ddof(axes.reduction, axes.axes.ddof());
   if (axes.reduction != AxisReduction::sum && axes.reduction != AxisReduction::mean) {
     throw Error(ErrorKind::usage, fmt::format("a plan along axes computes sums and means on {}, no {}: call axis_reduction()",
                                               request.device.info().selector, name_of(axes.reduction)));

@@ -104,7 +104,7 @@ void find_one_by_one(const AxisProblem& problem, std::span<const double> q, cons
 Values quantiles_along(const Array& data, std::span<const double> q, std::vector<std::uint64_t> shape, const Axes& axes,
                        const QuantileRule& rule, const Options& options) {
   const core::DefaultFloatEnvironment environment;
-  groups::refuse_ddof("a quantile", axes);
+  groups::refuse_ddof("a quantile", axes.ddof());
   const std::vector<Fraction> fractions = fractions_of(q);
   const AxisProblem on_device(data, axes);
   if (on_device.results != 0 && !q.empty() && selects_on_device(on_device, options)) {

@@ -60,7 +60,7 @@ Values quantiles(const Array& data, std::span<const double> q, const By& by, con
   const std::vector<Fraction> fractions = fractions_of(q);
   const DType type = result_type(data.type(), rule);
   const std::uint64_t count = by.groups();
-  const groups::Segments segments = by.in_segments(data, options.tuning.threads);
+  const groups::Segments segments = groups::segments_of(data, by, options.tuning.threads);
   Values results(type, {q.size(), count});
   if (results.size() == 0) return results;
   auto* const to = static_cast<std::byte*>(results.data());
@@ -72,10 +72,8 @@ Values quantiles(const Array& data, std::span<const double> q, const By& by, con
   of_one.device.reset();
   for (std::uint64_t group = 0; group < count; ++group) {
     if (lists.size(group) == lists.all_of(group)) continue;
-    const std::uint64_t begin = segments.offsets[group];
-    const auto* const from = static_cast<const std::byte*>(segments.elements.data()) + begin * size_of(data.type());
     try {
-      store_alone(Array(from, lists.all_of(group), data.type()), q, rule, of_one, count, to + group * size_of(type));
+      store_alone(segments.of(group), q, rule, of_one, count, to + group * size_of(type));
     } catch (const Error& error) {  // NaNs alone, whose results are there: of no list that is left out
       if (error.kind() != ErrorKind::no_answer) throw;
     }

@@ -55,6 +55,33 @@ static void groups(void) {
   CHECK(medians[0] == 0.5 + 0x1p-61 && medians[1] == 0 && medians[2] == 2);
   CHECK(samesum_groups_quantiles(by, &of_keys, &half, 1, "lower", NULL, &to_medians) == SAMESUM_USAGE);
   CHECK(samesum_groups_quantiles(NULL, &values, &half, 1, NULL, NULL, &to_medians) == SAMESUM_USAGE);
+  /* x is by key: -2: x[1], x[4]; 5: x[0], x[3]; 9: x[2], x[5]. */
+  uint64_t places[3] = {0};
+  const samesum_array to_places = {.data = places, .type = SAMESUM_UINT64, .rank = 1, .shape = &three};
+  const double w[] = {3, 4, -2, 3, 2, 0.5};
+  const samesum_array factors = doubles(w, &six);
+  double reduced[3] = {0}, other[3] = {0};
+  const samesum_array to_both[] = {doubles(reduced, &three), doubles(other, &three)};
+  OK(samesum_groups_reduce(by, &factors, SAMESUM_REDUCE_ARGMIN, 0, NULL, &to_places));
+  CHECK(places[0] == 4 && places[1] == 0 && places[2] == 2);
+  OK(samesum_groups_reduce(by, &factors, SAMESUM_REDUCE_PRODUCT, 0, NULL, to_both));
+  CHECK(reduced[0] == 8 && reduced[1] == 9 && reduced[2] == -1);
+  OK(samesum_groups_reduce(by, &factors, SAMESUM_REDUCE_STANDARD_DEVIATION, 1, NULL, to_both));
+  CHECK(reduced[1] == 0 && reduced[0] > 1.4142135 && reduced[0] < 1.4142136);
+  CHECK(samesum_groups_reduce(by, &factors, SAMESUM_REDUCE_SUM, 1, NULL, to_both) == SAMESUM_USAGE);
+  CHECK(samesum_groups_reduce(by, &factors, SAMESUM_REDUCE_ARGMAX, 0, NULL, to_both) == SAMESUM_USAGE);
+  const samesum_input inputs[] = {{.name = "w", .array = factors}};
+  OK(samesum_groups_reduce_map(by, "w*w", inputs, 1, SAMESUM_REDUCE_SUM, 0, NULL, to_both));
+  CHECK(reduced[0] == 20 && reduced[1] == 18 && reduced[2] == 4.25);
+  samesum_operator halves = {.size = sizeof halves, .combine = "a/2 + b"};
+  OK(samesum_groups_operate(by, &factors, &halves, NULL, to_both, 1));
+  CHECK(reduced[0] == 4 && reduced[1] == 4.5 && reduced[2] == -0.5);
+  CHECK(samesum_groups_operate(by, &factors, &halves, NULL, to_both, 2) == SAMESUM_USAGE);
+  CHECK(strstr(samesum_message(), "gives 1 numbers") != NULL);
+  samesum_operator both = {.size = sizeof both, .combine = "(a[0] + b[0], a[1]*b[1])"};
+  OK(samesum_groups_operate_map(by, "(w, w)", inputs, 1, &both, NULL, to_both, 2));
+  CHECK(reduced[0] == 6 && other[0] == 8 && reduced[2] == -1.5 && other[2] == -1);
+  CHECK(samesum_groups_operate(NULL, &factors, &halves, NULL, to_both, 1) == SAMESUM_USAGE);
   samesum_group_sums* sums = NULL;
   const double y[] = {1e100, 1, -3, -2e100, 0x1p-60, 7}; /* no group's sum is that of nothing */
   const samesum_array of_groups = doubles(y, &six);
@@ -67,6 +94,10 @@ static void groups(void) {
   CHECK(results[2] == 50);
   OK(samesum_group_sums_results(sums, SAMESUM_GROUP_SQUARED_NORM, 0, 0, &to));
   CHECK(results[2] == 58);
+  OK(samesum_group_sums_results(sums, SAMESUM_GROUP_NORM, 0, 0, &to));
+  CHECK(results[2] > 7.6157 && results[2] < 7.6158); /* sqrt(58) */
+  OK(samesum_group_sums_results(sums, SAMESUM_GROUP_STANDARD_DEVIATION, 1, 0, &to));
+  CHECK(results[2] > 7.0710 && results[2] < 7.0711); /* sqrt(50) */
   OK(samesum_group_sums_results(sums, SAMESUM_GROUP_MAX, 0, 0, &to));
   CHECK(results[0] == 1 && results[1] == 1e100 && results[2] == 7);
   CHECK(samesum_group_sums_results(sums, SAMESUM_GROUP_MIN, 0, 0, &too_short) == SAMESUM_USAGE);

@@ -19,7 +19,9 @@ typedef enum samesum_group_result SAMESUM_C_ENUM {
   SAMESUM_GROUP_VARIANCE,     /* float64; NaN for no more than ddof elements; needs SAMESUM_KEEP_SQUARES */
   SAMESUM_GROUP_MIN,          /* in the type of sums; needs SAMESUM_KEEP_EXTREMA */
   SAMESUM_GROUP_MAX,
-  SAMESUM_GROUP_COUNT /* uint64, NaNs included */
+  SAMESUM_GROUP_COUNT, /* uint64, NaNs included */
+  SAMESUM_GROUP_STANDARD_DEVIATION, /* as the variance, of which it is the root, rounded once */
+  SAMESUM_GROUP_NORM                /* likewise of the squared norm */
 } samesum_group_result;
 #define SAMESUM_KEEP_SQUARES 1u
 #define SAMESUM_KEEP_EXTREMA 2u
@@ -49,6 +51,22 @@ SAMESUM_C_API samesum_status samesum_groups_sums(const samesum_groups* groups, c
 SAMESUM_C_API samesum_status samesum_groups_quantiles(const samesum_groups* groups, const samesum_array* array, const double* p,
                                                       size_t p_count, const char* method, const samesum_options* options,
                                                       const samesum_array* to);
+/* Any reduction of each group's elements, in the type that samesum_reduce_axes() has for it, but for extrema: of floats float64, of integers
+ * int64 or uint64. argmin and argmax are indices of `array`. `ddof`: of variances and standard deviations, otherwise 0. Of groups without
+ * elements sums, norms and counts are 0, products 1, means, variances and extrema of floats NaN; others have no answer. */
+SAMESUM_C_API samesum_status samesum_groups_reduce(const samesum_groups* groups, const samesum_array* array, samesum_reduction reduction,
+                                                   uint64_t ddof, const samesum_options* options, const samesum_array* to);
+/* The same of what a formula gives at each position. */
+SAMESUM_C_API samesum_status samesum_groups_reduce_map(const samesum_groups* groups, const char* formula, const samesum_input* inputs,
+                                                       size_t input_count, samesum_reduction reduction, uint64_t ddof,
+                                                       const samesum_options* options, const samesum_array* to);
+/* Each group's elements reduced by an operator, as samesum_reduce() has it: `to` are `to_count` arrays, one for each component of the
+ * result. */
+SAMESUM_C_API samesum_status samesum_groups_operate(const samesum_groups* groups, const samesum_array* array, const samesum_operator* op,
+                                                    const samesum_options* options, const samesum_array* to, size_t to_count);
+SAMESUM_C_API samesum_status samesum_groups_operate_map(const samesum_groups* groups, const char* formula, const samesum_input* inputs,
+                                                        size_t input_count, const samesum_operator* op, const samesum_options* options,
+                                                        const samesum_array* to, size_t to_count);
 SAMESUM_C_API void samesum_groups_free(samesum_groups* groups);
 SAMESUM_C_API samesum_status samesum_group_sums_new(uint64_t groups, uint32_t keep, const samesum_options* options,
                                                     samesum_group_sums** sums);

@@ -1,6 +1,7 @@
 // What GroupSums hold.
 #pragma once
 
+#include "core/float_environment.hpp"
 #include "core/threads/chunks.hpp"
 #include "groups/index/device/group_device.hpp"
 #include "groups/index/group_table.hpp"
@@ -12,6 +13,7 @@
 
 #include <cstdint>
 #include <exception>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <utility>
@@ -99,6 +101,18 @@ struct GroupSums::State {
     });
     if (error) std::rethrow_exception(error);
     return values;
+  }
+  // What `of` makes of each group with more elements than `ddof`; NaN of others.
+  template <class Of>
+  Values spreads(std::uint64_t ddof, NanPolicy nan, const Of& of) const {
+    require_squares();
+    require_counts();
+    const core::DefaultFloatEnvironment environment;
+    host();
+    return each<double>([&](std::uint64_t group) {
+      const std::uint64_t skipped = nan == NanPolicy::skip ? table.nans(group) : 0;
+      return table.count(group) - skipped <= ddof ? std::numeric_limits<double>::quiet_NaN() : of(statistics(group));
+    });
   }
   DType type() const {
     return kind == samesum::groups::Kind::unsigned_integers ? DType::uint64 : kind == samesum::groups::Kind::integers ? DType::int64 : DType::float64;

@@ -242,15 +242,19 @@ Values GroupSums::means(NanPolicy nan) const {
 }
 
 Values GroupSums::variances(std::uint64_t ddof, NanPolicy nan) const {
+  return state_->spreads(ddof, nan, [&](const Statistics& group) { return group.variance(ddof, nan); });
+}
+
+Values GroupSums::standard_deviations(std::uint64_t ddof, NanPolicy nan) const {
+  return state_->spreads(ddof, nan, [&](const Statistics& group) { return group.standard_deviation(ddof, nan); });
+}
+
+Values GroupSums::norms(NanPolicy nan) const {
   state_->require_squares();
   state_->require_counts();
   const core::DefaultFloatEnvironment environment;
-  const State& state = *state_;
-  const groups::Table& table = state.host();
-  return state.each<double>([&](std::uint64_t group) {
-    const std::uint64_t skipped = nan == NanPolicy::skip ? table.nans(group) : 0;
-    return table.count(group) - skipped <= ddof ? std::numeric_limits<double>::quiet_NaN() : state.statistics(group).variance(ddof, nan);
-  });
+  state_->host();
+  return state_->each<double>([&](std::uint64_t group) { return state_->statistics(group).norm(nan); });
 }
 
 Values GroupSums::counts(NanPolicy nan) const {

@@ -1,0 +1,145 @@
+// Reductions by key and by segment: those of sums by GroupSums, products and positions of elements in the order of their groups.
+#include "core/float_environment.hpp"
+#include "core/threads/chunks.hpp"
+#include "core/visit.hpp"
+#include "groups/axes.hpp"
+#include "groups/segments.hpp"
+#include "reduce/cpu/extremes_cpu.hpp"
+
+#include <samesum/by_formula.hpp>
+#include <samesum/error.hpp>
+#include <samesum/reduce.hpp>
+
+#include <fmt/format.h>
+
+#include <atomic>
+#include <cstring>
+#include <optional>
+#include <type_traits>
+
+namespace samesum {
+namespace groups {
+namespace {
+
+// Calls body(group) for each group, on all cores. Those for which it returns false are done again one by one, by `again`.
+template <class Body, class Again>
+void for_groups(const Segments& segments, std::uint32_t wanted_threads, const Body& body, const Again& again) {
+  constexpr std::uint64_t kOfGroup = 64;  // bytes that are as much work as a group without elements
+  const std::uint64_t bytes = segments.elements.bytes() + segments.count() * kOfGroup;
+  const std::uint32_t threads = core::thread_count(bytes, wanted_threads);
+  const std::uint64_t chunk = std::max<std::uint64_t>(1, segments.count() / (std::uint64_t{threads} * 64));
+  std::atomic<bool> failed = false;
+  core::for_chunks(segments.count(), threads, chunk, [&](std::uint32_t, std::uint64_t first, std::uint64_t count) {
+    for (std::uint64_t group = first; group < first + count; ++group) {
+      if (!body(group)) failed.store(true, std::memory_order_relaxed);
+    }
+  });
+  for (std::uint64_t group = 0; failed && group < segments.count(); ++group) again(group);
+}
+
+// Products of integers in a word each; where one is more than that on the way, all digits are kept (product()), as a 0 behind it makes it
+// fit again.
+Values multiply_integers(const Array& data, const By& by, const Options& options) {
+  const Segments segments = segments_of(data, by, options.tuning.threads);
+  Values results(result_type(AxisReduction::product, data.type()), {by.groups()});
+  core::visit(data.type(), [&](auto element) {
+    using Element = decltype(element);
+    if constexpr (std::is_integral_v<Element>) {
+      using Wide = std::conditional_t<std::is_signed_v<Element>, std::int64_t, std::uint64_t>;
+      auto* const to = static_cast<Wide*>(results.data());
+      const auto* const from = static_cast<const std::byte*>(segments.elements.data());
+      const auto multiply = [&](std::uint64_t group) {
+        bool beyond = false;
+        Wide product = 1;
+        for (std::uint64_t i = segments.offsets[group]; i < segments.offsets[group + 1]; ++i) {
+          Element factor;
+          std::memcpy(&factor, from + i * sizeof factor, sizeof factor);
+          beyond |= __builtin_mul_overflow(product, static_cast<Wide>(factor), &product);
+        }
+        to[group] = product;
+        return !beyond;
+      };
+      Options of_one;
+      of_one.device = Device::open("cpu");
+      of_one.tuning.threads = options.tuning.threads;
+      for_groups(segments, options.tuning.threads, multiply, [&](std::uint64_t group) {
+        if (multiply(group)) return;
+        try {
+          store(product(segments.of(group), of_one), results.type(), reinterpret_cast<std::byte*>(to + group));
+        } catch (const Error& error) {
+          throw Error(error.kind(), fmt::format("product of group {}: {}", group, error.what()));
+        }
+      });
+    }
+  });
+  return results;
+}
+
+Values multiply(const Array& data, const By& by, const Options& options) {
+  if (is_integer(data.type())) return multiply_integers(data, by, options);
+  const Operator op(Formula("a*b"), {Value{1.0, DType::float64}});
+  if (options.nan == NanPolicy::propagate) return std::move(reduce(data, op, by, options)[0]);
+  return std::move(reduce(Formula("isnan(x) ? 1 : x"), {{"x", data}}, {}, op, by, options)[0]);
+}
+
+// The lowest index of the least or the greatest element of each group.
+Values positions(const Array& data, bool least, const By& by, const Options& options) {
+  const std::uint32_t threads = options.tuning.threads;
+  const Segments segments = segments_of(data, by, threads, true);
+  const auto* const places = segments.places ? static_cast<const std::uint64_t*>(segments.places->data()) : nullptr;
+  Values results(DType::uint64, {by.groups()});
+  auto* const to = static_cast<std::uint64_t*>(results.data());
+  const auto find = [&](std::uint64_t group) {
+    const Array elements = segments.of(group);
+    const std::uint64_t first = segments.offsets[group];
+    statistics::Extremes extremes;
+    statistics::add_extremes(static_cast<const std::byte*>(elements.data()), elements.size(), elements.type(), first, false, extremes);
+    const bool is_nan = options.nan == NanPolicy::propagate && extremes.first_nan;
+    const std::optional<std::uint64_t> found = is_nan ? extremes.first_nan : least ? extremes.min_index : extremes.max_index;
+    if (found) to[group] = places != nullptr ? places[*found] : *found;
+    return found.has_value();
+  };
+  for_groups(segments, threads, find, [&](std::uint64_t group) {
+    if (find(group)) return;
+    throw Error(ErrorKind::no_answer, fmt::format("{} of group {}: it has no elements{}", least ? "argmin" : "argmax", group,
+                                                  segments.size(group) != 0 ? " but NaNs" : ""));
+  });
+  return results;
+}
+
+}  // namespace
+}  // namespace groups
+
+Values group_reduction(const Array& data, AxisReduction reduction, const By& by, std::uint64_t ddof, const Options& options) {
+  const core::DefaultFloatEnvironment environment;
+  groups::check_ddof(reduction, ddof);
+  const bool skip = options.nan == NanPolicy::skip;
+  switch (reduction) {
+    case AxisReduction::sum:
+      return sum(data, by, options);
+    case AxisReduction::mean:
+      return mean(data, by, options);
+    case AxisReduction::variance:
+      return variance(data, by, ddof, options);
+    case AxisReduction::standard_deviation:
+      return standard_deviation(data, by, ddof, options);
+    case AxisReduction::norm:
+      return norm(data, by, options);
+    case AxisReduction::squared_norm:
+      return by.sums(data, {.squares = true, .threads = options.tuning.threads}).squares(options.nan);
+    case AxisReduction::min:
+      return min(data, by, options);
+    case AxisReduction::max:
+      return max(data, by, options);
+    case AxisReduction::argmin:
+    case AxisReduction::argmax:
+      return groups::positions(data, reduction == AxisReduction::argmin, by, options);
+    case AxisReduction::count_nonzero:
+      return group_reduction(Formula(skip ? "x != 0 && x == x" : "x != 0"), {{"x", data}}, {}, AxisReduction::sum, by, 0, options);
+    case AxisReduction::product:
+      return groups::multiply(data, by, options);
+  }
+  throw Error(ErrorKind::usage, "this is no reduction");
+}
+
+}  // namespace samesum
