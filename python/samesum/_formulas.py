@@ -18,11 +18,9 @@ def operands(x: Any, operator: str, formula: str | None, finish: str | None, nam
     operator, last = text(operator, "the operator"), "" if finish is None else text(finish, "finish")
     mapped = "" if formula is None else text(formula, "map")
     of_map, of_operator = (set().union(*(_core.names_of(each) for each in some if each)) for some in ([mapped], [operator, last]))
-    for name, value in named.items():
+    for name in named:
         if name.removesuffix("[]") not in of_map | of_operator:
             raise TypeError(f"samesum: no formula uses '{name}'")
-        if name in of_operator and not isinstance(value, (int, float)):
-            raise TypeError(f"samesum: '{name}' is a number in the operator, and not {type(value).__name__}: only the formula of map= takes arrays")
     inputs = {name: value for name, value in named.items() if name.removesuffix("[]") in of_map}
     numbers = {name: value for name, value in named.items() if name in of_operator}
     return mapped, {"x": x, **inputs}, operator, numbers, last

@@ -58,6 +58,19 @@ class Groups(unittest.TestCase):
                     self.assertEqual(groups.sum(x).tolist(), [rounded(exact(part.tolist()), dtype) for part in parts])
                     self.assertEqual(groups.mean(x).tolist(), [samesum.mean(part) for part in parts])
                     self.assertEqual(groups.median(x).tolist(), [float(samesum.median(part)) for part in parts])
+                    self.assertEqual(groups.norm(x).tolist(), [samesum.norm(part) for part in parts])
+                    self.assertEqual(groups.std(x).tolist(), [samesum.std(part) for part in parts])
+                    self.assertEqual(groups.count_nonzero(x).tolist(), [np.count_nonzero(part) for part in parts])
+                    places = [np.flatnonzero(keys == key) for key in groups.keys]
+                    self.assertEqual(groups.argmin(x).tolist(), [place[samesum.argmin(part)] for place, part in zip(places, parts)])
+                    self.assertEqual(groups.argmax(x).dtype, np.int64)
+                    found = groups.reduce(x, "b[0] > a[0] ? b : a", map="(x, i)")
+                    self.assertEqual(found[1].tolist(), [place[part.argmax()] for place, part in zip(places, parts)])
+                    self.assertEqual(groups.reduce(x, "b*0.5 + a/2").tolist(), [samesum.reduce(part, "b*0.5 + a/2") for part in parts])
+                    if x.dtype.kind == "f" or len(x) < 8:
+                        small = x if x.dtype.kind == "f" else (x % 7).astype(dtype)
+                        wanted = [samesum.prod(small[keys == key]) for key in groups.keys]
+                        self.assertEqual(groups.prod(small).tolist(), wanted)
                     self.assertEqual(groups.quantile(x, [0.1, 0.9], "nearest").tolist(),
                                      [[samesum.quantile(part, q, method="nearest") for part in parts] for q in (0.1, 0.9)])
                     self.assertEqual(groups.var(x).tolist(), [samesum.var(part) for part in parts])
@@ -218,10 +231,25 @@ class Pairs(unittest.TestCase):
         both = samesum.pairs(a, b[:0], "(sqdist(a, b), a[0])", combine="(a[0] + b[0], max(a[1], b[1]))", identity=(0.0, -2.5))
         self.assertEqual(both.tolist(), [[0.0, -2.5]] * 5)
         self.assertEqual(samesum.reduce(np.array([3, 5, 7]), "mulmod(a, b, p)", 1, p=11), 105 % 11)
-        for wrong in (lambda: samesum.pairs(a, b, "sqdist", inputs={"q": q}), lambda: samesum.reduce([1, 2], "a + b", p=np.ones(2)),
+        for wrong in (lambda: samesum.pairs(a, b, "sqdist", inputs={"q": q}), lambda: samesum.reduce([1, 2], "a + b + p", p=np.ones(2)),
                       lambda: samesum.reduce([1, 2], "a + b", np.ones(2)), lambda: samesum.pairs(a, b, "q*sqdist(a, b)")):
             with self.assertRaises(samesum.SamesumError):
                 wrong()
+
+    def test_operators_of_what_a_formula_gives(self):
+        x, w = np.array([[3.0, -7.0, 5.0], [1.0, 0.5, -2.0]]), np.array([0.5, 2.0, 4.0])
+        self.assertEqual(samesum.reduce(x, "b[0] > a[0] ? b : a", map="(abs(x), i)"), (7.0, 1))
+        found = samesum.reduce(x, "b[0] > a[0] ? b : a", map="(abs(x), i)", axis=1)
+        self.assertEqual([each.tolist() for each in found], [[7.0, 2.0], [1, 5]])
+        self.assertEqual(samesum.reduce(x, "a + b", map="w*x", w=w, axis=1).tolist(), (x * w).sum(1).tolist())
+        self.assertEqual(samesum.reduce(x, "a + b*s", map="x*s", finish="a/s", s=2.0, axis=0).tolist(), [(3 * 2 + 1 * 4) / 2, (-14 + 2) / 2, (10 - 8) / 2])
+        self.assertEqual(samesum.reduce(np.array([1 + 2j, 3j]), "a*b"), -6 + 3j)
+        self.assertEqual(samesum.reduce([], "a + b", identity=0.0, map="x*x"), 0.0)
+        for wrong in (lambda: samesum.reduce(x, "a + b", s=1.0), lambda: samesum.groupby([1, 2, 3]).reduce(w, "a + b", q=w)):
+            with self.assertRaisesRegex(TypeError, "no formula uses '[sq]'"):
+                wrong()
+        with self.assertRaisesRegex(TypeError, "map"):
+            samesum.reduce(x, "a + b", map=3)
 
     def test_complex_pairs(self):
         rng = np.random.default_rng(7)
