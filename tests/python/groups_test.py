@@ -70,7 +70,7 @@ class Groups(unittest.TestCase):
                     if x.dtype.kind == "f" or len(x) < 8:
                         small = x if x.dtype.kind == "f" else (x % 7).astype(dtype)
                         wanted = [samesum.prod(small[keys == key]) for key in groups.keys]
-                        self.assertEqual(groups.prod(small).tolist(), wanted)
+                        self.assertEqual(str(groups.prod(small).tolist()), str(wanted))  # of some NaN: infinity times 0
                     self.assertEqual(groups.quantile(x, [0.1, 0.9], "nearest").tolist(),
                                      [[samesum.quantile(part, q, method="nearest") for part in parts] for q in (0.1, 0.9)])
                     self.assertEqual(groups.var(x).tolist(), [samesum.var(part) for part in parts])
