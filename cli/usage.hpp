@@ -27,6 +27,10 @@ bool parse_count(const std::string& text, std::uint64_t& count);
 
 /// Throws an Error of kind usage.
 [[noreturn]] void refuse(const std::string& message);
+/// The same unless `condition` holds.
+inline void require(bool condition, const std::string& message) {
+  if (!condition) refuse(message);
+}
 
 /// For Option::transform: an integer, written as in parse_count.
 CLI::Validator whole_number(std::uint64_t least, std::uint64_t most);

@@ -2,6 +2,7 @@
 #include "command.hpp"
 #include "compute/complex.hpp"
 #include "group/axes.hpp"
+#include "group/by.hpp"
 #include "input/input.hpp"
 #include "input/nodata.hpp"
 #include "output/number.hpp"
@@ -119,6 +120,12 @@ int run(Output& out, ProductOptions options) {
     options.input.nodata = options.nodata;
     return run_along_axes(out, options.input, options.device, "prod", options.axes, options.result, options.tuning);
   }
+  if (options.input.sorted && options.input.keys.empty()) throw Error(ErrorKind::usage, "--sorted goes with --by");
+  if (!options.input.keys.empty()) {
+    if (options.exact) throw Error(ErrorKind::usage, "--exact prints all digits of one product: leave out one of --exact and --by");
+    options.input.nodata = options.nodata;
+    return run_reduction_by(out, options.input, "prod", options.result);
+  }
   const auto code =
       run_complex(out, "prod", options.input, options.device, options.result, options.tuning, options.exact || !options.nodata.empty());
   if (code) return *code;
@@ -149,10 +156,11 @@ void add_product(CLI::App& program, Action& action) {
   command->add_option("--device", options->device, "cpu, opencl:0, cuda:0, auto (default) ...")->type_name("DEVICE");
   add_nodata(*command, options->nodata);
   add_map(*command, options->input);
+  add_by(*command, options->input);
   add_total(*command, options->input);
   command->add_option("--threads", options->tuning.threads, "threads (CPU)")->transform(whole_number(1, 1u << 16))->option_text("N");
   add_options(*command, options->result, kNan | kPlain | kJson | kCsv | kHex | kVerbose);
-  add_axes_alone(*command, options->axes);
+  add_axes(*command, options->axes);
   refuse_option(*command, "--float32", "a product is rounded at each step of a fixed order, in the type of its elements");
   command->footer(R"(Examples:
   samesum prod x.npy
@@ -160,6 +168,7 @@ void add_product(CLI::App& program, Action& action) {
   seq 100 | samesum prod --exact -     all 158 digits of 100!
   samesum prod --nan skip --nodata -9999 x.npy
   samesum prod --axis 0 x.npy -o p.npy of each column of a matrix
+  samesum prod --column rate --by city t.csv for each group of rows
 
 The product of integers is exact. If 64 bits do not hold it, the error has its
 value; --exact prints up to 2^20 bits. Other numbers are multiplied in a fixed

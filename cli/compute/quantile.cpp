@@ -216,8 +216,7 @@ CLI::App* add_command(CLI::App& program, Action& action, const char* name, const
   add_map(*command, options->input);
   add_total(*command, options->input);
   add_by(*command, options->input);
-  add_axes_alone(*command, options->axes);
-  add_options(*command, options->axes.segments);
+  add_axes(*command, options->axes);
   command->add_option("--method", options->method, "linear (default), lower, higher, nearest, midpoint")->type_name("NAME");
   command->add_option("--threads", options->input.threads, "threads")->transform(whole_number(1, 1u << 16))->option_text("N");
   add_options(*command, options->result, kNan | kFloat32 | kPlain | kJson | kCsv | kHex | kVerbose);

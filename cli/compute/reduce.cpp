@@ -1,6 +1,7 @@
 // samesum reduce --combine FORMULA FILE...
 #include "command.hpp"
 #include "group/axes.hpp"
+#include "group/by.hpp"
 #include "input/broadcast.hpp"
 #include "input/elements.hpp"
 #include "input/input.hpp"
@@ -54,6 +55,11 @@ int run(Output& out, const ReduceOptions& options) {
   if (options.axes.wanted()) {
     if (options.check) throw Error(ErrorKind::usage, "--check takes all elements of a file: leave out one of --check and --axis");
     return run_operator_along_axes(out, options.input, options.device, op, options.axes, options.result);
+  }
+  if (options.input.sorted && options.input.keys.empty()) throw Error(ErrorKind::usage, "--sorted goes with --by");
+  if (!options.input.keys.empty()) {
+    if (options.check) throw Error(ErrorKind::usage, "--check takes all elements of a file: leave out one of --check and --by");
+    return run_operator_by(out, options.input, op, options.result);
   }
   const auto start = std::chrono::steady_clock::now();
 
@@ -144,11 +150,12 @@ void add_reduce(CLI::App& program, Action& action) {
       ->type_name("NUMBERS");
   command->add_option("--finish", options->finish, "behind it, of the result a: 'log(a[1]) + a[0]'")->type_name("FORMULA");
   add_map(*command, options->input);
+  add_by(*command, options->input);
   command->add_flag("--check", options->check, "look for elements for which the operator is not associative");
   add_options(*command, options->input);
   command->add_option("--device", options->device, "cpu, opencl:0, cuda:0, auto (default)")->type_name("DEVICE");
   add_options(*command, options->result, kPlain | kJson | kCsv | kHex | kVerbose);
-  add_axes_alone(*command, options->axes);
+  add_axes(*command, options->axes);
   command->footer(R"(Examples:
   samesum reduce --combine 'gcd(a, b)' --identity 0 n.npy
   samesum reduce --combine 'a*b % 1000003' --check n.npy
@@ -156,6 +163,7 @@ void add_reduce(CLI::App& program, Action& action) {
   samesum reduce --map '(abs(x), i)' --combine 'b[0] > a[0] ? b : a' x.npy # and where
   samesum reduce --map '(x, i)' --combine 'b[0] < a[0] ? b : a' --finish 'a[1]' x.npy
   samesum reduce --combine 'gcd(a, b)' --axis 0 n.npy -o g.npy # of each column
+  samesum reduce --combine 'gcd(a, b)' --column n --by city t.csv # for each group of rows
 
 Elements are combined in a balanced binary tree over their indices, in order: the
 operator need not commute, and the result is the same on every device if its

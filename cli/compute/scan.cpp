@@ -1,6 +1,6 @@
 // samesum scan FILE
 #include "command.hpp"
-#include "group/segments.hpp"
+#include "group/division.hpp"
 #include "input/elements.hpp"
 #include "input/input.hpp"
 #include "output/number.hpp"
@@ -31,7 +31,7 @@ struct ScanOptions {
   Input input;
   std::string device = "auto", operation = "sum", combine, out;
   std::optional<std::int64_t> axis;
-  SegmentsOptions segments;
+  DivisionOptions division;
   std::optional<std::string> identity;
   bool exclusive = false;
   ResultOptions result;
@@ -75,13 +75,13 @@ int run(Output& out, const ScanOptions& options) {
   Scan what{.exclusive = options.exclusive, .float32 = options.result.float32, .axis = options.axis};
   what.operation = operation_named(options.operation);
   if (what.float32 && what.operation != ScanOperation::sum) throw Error(ErrorKind::usage, "--float32 rounds sums: leave out --op");
-  options.segments.check();
-  if (options.axis && options.segments.wanted()) {
+  options.division.check();
+  if (options.axis && options.division.wanted()) {
     throw Error(ErrorKind::usage,
-                fmt::format("a scan goes along an axis or by segment: leave out --axis or {}", options.segments.option()));
+                fmt::format("a scan goes along an axis or by segment: leave out --axis or {}", options.division.option()));
   }
-  if (options.segments.wanted()) {
-    const By division = division_by(options.segments);
+  if (options.division.wanted()) {
+    const By division = division_by(options.division);
     what.offsets.assign(division.offsets().begin(), division.offsets().end());
   }
   const OutputFile target(options.out, options.input.files);
@@ -151,7 +151,7 @@ void add_scan(CLI::App& program, Action& action) {
   command->add_option("--identity", options->identity, "--combine --exclusive: what the scan begins with")->type_name("NUMBER");
   command->add_flag("--exclusive", options->exclusive, "of the elements before each one, without it");
   command->add_option("--axis", options->axis, "along this axis of an array; -1 is the last; else over all, in C order")->type_name("N");
-  add_options(*command, options->segments);
+  add_segments(*command, options->division);
   command->add_option("-o,--out", options->out, ".npy to write; else the values are printed")->type_name("FILE");
   command->add_option("--device", options->device, "cpu, opencl:0, cuda:0, auto (default)")->type_name("DEVICE");
   command->add_option("--threads", options->input.threads, "threads (CPU)")->transform(whole_number(1, 1u << 16))->option_text("N");

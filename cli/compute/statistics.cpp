@@ -55,6 +55,10 @@ int run(Output& out, StatisticsOptions options) {
   if (!options.input.keys.empty()) {
     if (options.axes.wanted()) throw Error(ErrorKind::usage, "--axis is for an array, --by for a table: leave out one of them");
     options.input.nodata = options.nodata;
+    const bool whole = options.wanted.size() == 1 && (options.wanted[0] == "prod" || options.wanted[0].starts_with("arg"));
+    if (whole && !options.part.wanted() && options.result.partial.empty()) {
+      return run_reduction_by(out, options.input, options.wanted[0], options.result);
+    }
     return run_by(out, options.input,
                   {.statistics = options.wanted, .ddof = options.ddof, .device = options.device, .tuning = options.tuning}, options.result,
                   options.part);
@@ -65,16 +69,13 @@ int run(Output& out, StatisticsOptions options) {
   }
   if (options.axes.wanted()) {
     const bool several = options.wanted.size() != 1;
-    if (several && options.axes.segments.wanted()) {
-      throw Error(ErrorKind::usage, "by segment there is one statistic at a time: name it with --only");
-    }
     if (options.ddof != 0 && !options.axes.tile.empty()) {
       throw Error(ErrorKind::usage, "variances of tiles are those of the population: leave out one of --ddof and --tile");
     }
-    options.axes.segments.ddof = options.ddof;
+    options.axes.division.ddof = options.ddof;
     options.input.nodata = options.nodata;
     const bool of_one = !several && options.wanted.front() != "count" && options.wanted.front() != "nan";
-    if (!options.axes.segments.wanted() && !of_one) {
+    if (!of_one) {
       if (options.wanted.empty()) options.wanted = {"count", "min", "max", "sum", "mean", "var"};
       return run_rows_along_axes(out, options.input, options.device, options.wanted, options.axes, options.result, options.tuning);
     }
@@ -135,7 +136,7 @@ CLI::App* add_command(CLI::App& program, Action& action, const char* name, const
   if (!rounds) refuse_option(*command, "--float32", "it tells of an element as it is, and nothing is rounded");
   add_nodata(*command, options->nodata);
   add_map(*command, options->input);
-  if (!std::string_view(name).starts_with("arg")) add_by(*command, options->input);
+  add_by(*command, options->input);
   command->callback([options, &action] {
     options->input.threads = options->tuning.threads;
     action = [options](Output& out) {
@@ -197,7 +198,7 @@ void add_statistics(CLI::App& program, Action& action) {
       ->allow_extra_args(false)
       ->type_name("N");
   command->add_flag("--keepdims", stats->axes.keep, "--axis: the result keeps them, with extent 1");
-  add_segments(*command, stats->axes);
+  add_groups(*command, stats->axes);
   command->add_option("--only", stats->wanted, "these statistics: min,max,norm ...")
       ->delimiter(',')
       ->allow_extra_args(false)
@@ -239,6 +240,7 @@ order, also if the file is in Fortran order.)",
     description[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(description[0])));
     CLI::App* one = add_command(program, action, name, description, options);
     add_axes(*one, options->axes);
+    add_tile(*one, options->axes);
     one->footer(fmt::format(R"(Examples:
   samesum {0} x.npy
   samesum {0} --nan skip --nodata -9999 x.npy

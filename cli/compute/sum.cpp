@@ -166,6 +166,7 @@ void add_sum(CLI::App& program, Action& action) {
   add_options(*command, options->result, kNan | kFloat32 | kPlain | kJson | kCsv | kHex | kVerbose | kPartial);
   add_part(*command, options->part);
   add_axes(*command, options->axes);
+  add_tile(*command, options->axes);
   add_selection(*command, options->selection, "of an image");
   add_by(*command, options->input);
   const CLI::Validator range = whole_number(1, 1u << 16);

@@ -18,10 +18,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <cstddef>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 namespace samesum::cli {
@@ -51,15 +53,18 @@ AxisReduction reduction_named(std::string_view name) {
 
 void AxesOptions::check() const {
   if (!tile.empty() && !axes.empty()) throw Error(ErrorKind::usage, "--axis and --tile cannot be used together");
-  segments.check();
-  if (segments.wanted() && (!tile.empty() || !axes.empty())) {
-    throw Error(ErrorKind::usage, fmt::format("--axis and --tile cannot be used together with {}", segments.option()));
+  division.check();
+  if (division.wanted() && (!tile.empty() || !axes.empty())) {
+    throw Error(ErrorKind::usage, fmt::format("--axis and --tile cannot be used together with {}", division.option()));
   }
-  if (segments.wanted() && keep) throw Error(ErrorKind::usage, fmt::format("--keepdims goes with --axis, not with {}", segments.option()));
-  if (!tile.empty() && keep) throw Error(ErrorKind::usage, "--keepdims goes with --axis, not with --tile");
+  if (keep && axes.empty() && wanted()) {
+    throw Error(ErrorKind::usage, fmt::format("--keepdims goes with --axis, not with {}", tile.empty() ? division.option() : "--tile"));
+  }
   if (wanted()) return;
   if (keep) throw Error(ErrorKind::usage, "--keepdims goes with --axis");
-  if (!out.empty()) throw Error(ErrorKind::usage, "--out goes with --axis, --tile, --offsets or --lengths: one number is printed");
+  if (!out.empty()) {
+    throw Error(ErrorKind::usage, "--out goes with --axis, --tile, --offsets, --lengths or --keys: one number is printed");
+  }
 }
 
 std::vector<std::uint64_t> parse_extents(const std::string& text, std::string_view option) {
@@ -81,23 +86,17 @@ void add_axes(CLI::App& command, AxesOptions& options) {
       ->delimiter(',')
       ->allow_extra_args(false)
       ->type_name("N");
-  command.add_option("--tile", options.tile, "of each tile of this size, along the last axes: 16x16")->type_name("HxW");
   command.add_flag("--keepdims", options.keep, "--axis: the result keeps them, with extent 1");
-  add_segments(command, options);
+  add_groups(command, options);
 }
 
-void add_segments(CLI::App& command, AxesOptions& options) {
-  add_options(command, options.segments);
+void add_groups(CLI::App& command, AxesOptions& options) {
+  add_division(command, options.division);
   command.add_option("-o,--out", options.out, "of these: .npy to write; else the values are printed")->type_name("FILE");
 }
 
-void add_axes_alone(CLI::App& command, AxesOptions& options) {
-  command.add_option("--axis", options.axes, "along these axes of an array: 0, or 0,2; -1 is the last")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->type_name("N");
-  command.add_flag("--keepdims", options.keep, "--axis: the result keeps them, with extent 1");
-  command.add_option("-o,--out", options.out, "of --axis: .npy to write; else the values are printed")->type_name("FILE");
+void add_tile(CLI::App& command, AxesOptions& options) {
+  command.add_option("--tile", options.tile, "of each tile of this size, along the last axes: 16x16")->type_name("HxW");
 }
 
 namespace {
@@ -110,6 +109,7 @@ struct Printed {
   std::string along;                     // "along axis 0"
   std::vector<std::string> names = {};   // of several columns
   std::vector<Values> columns = {};      // of one shape
+  std::optional<Values> keys = {};       // of groups, which go before the values
   std::vector<std::uint64_t> from = {};  // the shape of what was reduced
   std::string device = {};
   double seconds = 0;
@@ -138,6 +138,8 @@ Json numbers_of(const Values& values) {
 int print_along(Output& out, const Input& input, const OutputFile& target, Printed printed, const ResultOptions& result) {
   const Values& first = printed.columns.front();
   const bool several = printed.columns.size() > 1;
+  const std::string label = printed.keys ? "key" : "index";
+  const auto label_of = [&](std::uint64_t i) { return printed.keys ? number_at(*printed.keys, i).decimal() : fmt::format("{}", i); };
   if (target.wanted()) {
     const std::vector<std::byte> header = npy_header(first.type(), first.shape());
     target.write(out, {header, {static_cast<const std::byte*>(first.data()), first.array().bytes()}});
@@ -146,6 +148,11 @@ int print_along(Output& out, const Input& input, const OutputFile& target, Print
     object["shape"] = first.shape();
     if (!several) object["type"] = name_of(first.type());
     object["device"] = printed.device;
+    for (std::uint64_t i = 0; printed.keys && i < first.size(); ++i) {
+      Json key;
+      number_at(*printed.keys, i).add_to(key);
+      object["keys"].push_back(key["value"]);
+    }
     if (!several) {
       object["values"] = numbers_of(first);
     } else {
@@ -154,19 +161,20 @@ int print_along(Output& out, const Input& input, const OutputFile& target, Print
     out.print("{}\n", to_text(object));
   } else if (several) {
     Rows rows;
-    rows.names = {"index"};
+    rows.names = {label};
     rows.names.insert(rows.names.end(), printed.names.begin(), printed.names.end());
     for (std::uint64_t i = 0; i < first.size(); ++i) {
-      std::vector<std::string>& row = rows.rows.emplace_back(1, fmt::format("{}", i));
+      std::vector<std::string>& row = rows.rows.emplace_back(1, label_of(i));
       for (const Values& values : printed.columns) row.push_back(result.text(number_at(values, i)));
       if (result.plain) out.print("{}\n", fmt::join(row.begin() + 1, row.end(), "\t"));
     }
     if (!result.plain) result.csv ? rows.print_csv(out) : rows.print(out);
   } else {
-    if (result.csv) out.print("index,{}\n", printed.what);
+    if (result.csv) out.print("{},{}\n", label, printed.what);
     for (std::uint64_t i = 0; i < first.size(); ++i) {
       const std::string text = result.text(number_at(first, i));
-      result.csv ? out.print("{},{}\n", i, text) : out.print("{}\n", text);
+      const bool labelled = result.csv || (printed.keys && !result.plain);
+      labelled ? out.print("{}{}{}\n", label_of(i), result.csv ? ',' : '\t', text) : out.print("{}\n", text);
     }
   }
   if (result.verbose || (target.wanted() && out.terminal())) {
@@ -177,10 +185,42 @@ int print_along(Output& out, const Input& input, const OutputFile& target, Print
   return kExitOk;
 }
 
-Axes axes_of(const AxesOptions& options) {
-  const Axes along(options.axes);
-  return options.keep ? along.kept() : along;
-}
+// Which elements are reduced to one result: those along axes, or those of a group.
+class Together {
+ public:
+  explicit Together(const AxesOptions& options) : axes_(options.axes), option_(option_of(options)) {
+    if (options.keep) axes_ = axes_.kept();
+    if (options.division.wanted()) by_ = division_by(options.division);
+  }
+  static std::string option_of(const AxesOptions& options) {
+    return std::string(options.division.wanted() ? options.division.option() : options.tile.empty() ? "--axis" : "--tile");
+  }
+
+  bool groups() const noexcept { return by_.has_value(); }
+  /// Calls body(Axes) or body(By).
+  template <class Body>
+  auto with(const Body& body) const {
+    return by_ ? body(*by_) : body(axes_);
+  }
+  void describe(Printed& printed) const {
+    if (!by_) {
+      printed.head["axis"] = axes_.numbers();
+      printed.along = fmt::format("along axis {}", fmt::join(axes_.numbers(), ", "));
+    } else if (option_ == "--keys") {
+      printed.head["groups"] = by_->groups();
+      printed.along = "by key";
+      printed.keys = by_->keys();
+    } else {
+      printed.head["segments"] = by_->groups();
+      printed.along = "by segment";
+    }
+  }
+
+ private:
+  Axes axes_;
+  std::string option_;
+  std::optional<By> by_;
+};
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -194,56 +234,62 @@ std::vector<std::string> files_of(const Input& input) {
   return files;
 }
 
-// All files that are read. @throws Error (usage) where segments need one, or would be read from where the numbers are.
+// All files that are read. @throws Error (usage) where groups would be read from where the numbers are.
 std::vector<std::string> read_files(const Input& input, const AxesOptions& axes) {
   std::vector<std::string> read = files_of(input);
-  if (!axes.segments.wanted()) return read;
-  if (read.size() != 1)
-    throw Error(ErrorKind::usage, fmt::format("{} takes one file: each has a shape of its own", axes.segments.option()));
-  read.push_back(axes.segments.lengths.empty() ? axes.segments.offsets : axes.segments.lengths);
-  if (read[0] == read[1] && (read[0] == "-" || read[0].empty())) {
-    throw Error(ErrorKind::usage, "standard input cannot be both the numbers and their segments");
+  if (!axes.division.wanted()) return read;
+  const std::string& file = axes.division.file();
+  if ((file == "-" || file.empty()) && std::ranges::find(read, file) != read.end()) {
+    throw Error(ErrorKind::usage, "standard input cannot be both the numbers and their groups");
   }
+  read.push_back(file);
   return read;
+}
+
+// Groups are reduced on the CPU.
+Device device_for(const std::string& name, const AxesOptions& axes, std::uint64_t bytes) {
+  if (!axes.division.wanted()) return choose_device(name, bytes);
+  if (name != "auto" && name != "cpu") {
+    throw Error(ErrorKind::usage, fmt::format("groups are reduced on the CPU: leave out one of --device and {}", axes.division.option()));
+  }
+  return Device::open("cpu");
+}
+
+Values statistic_of(const AxesInput& numbers, const Together& together, std::string_view name, std::uint64_t ddof, const Options& options) {
+  if (name == "any" || name == "all") {
+    throw Error(ErrorKind::usage, fmt::format("along axes and of groups there is no '{}': nonzero counts those that are not zero", name));
+  }
+  return together.with([&](const auto& where) {
+    if (name == "nan") return numbers.reduce_of("isnan(x)", AxisReduction::sum, where, options);
+    if (name == "count") return numbers.count(where, options);
+    const AxisReduction reduction = reduction_named(name);
+    const bool spread = reduction == AxisReduction::variance || reduction == AxisReduction::standard_deviation;
+    return numbers.reduce(reduction, where, spread ? ddof : 0, options);
+  });
 }
 
 }  // namespace
 
 int run_along_axes(Output& out, const Input& input, const std::string& device_name, std::string_view statistic, const AxesOptions& axes,
                    const ResultOptions& result, const Tuning& tuning) {
-  const bool by_segment = axes.segments.wanted();
-  Printed printed{std::string(statistic),
-                  std::string(by_segment          ? axes.segments.option()
-                              : axes.tile.empty() ? "--axis"
-                                                  : "--tile"),
-                  {},
-                  {}};
+  Printed printed{std::string(statistic), Together::option_of(axes), {}, {}};
   refuse_beside(printed.option, input, result);
-  if (!input.map.empty() && axes.axes.empty()) {
-    throw Error(ErrorKind::usage,
-                fmt::format("--map goes with --axis; {0} takes the numbers of a file: leave out one of --map and {0}", printed.option));
+  if (!input.map.empty() && !axes.tile.empty()) {
+    throw Error(ErrorKind::usage, "--tile takes the numbers of a file: leave out one of --map and --tile");
   }
   const Tile tile(axes.tile.empty() ? std::vector<std::uint64_t>{} : parse_extents(axes.tile, "--tile"));
-  if (by_segment && device_name != "auto" && device_name != "cpu") {
-    throw Error(ErrorKind::usage, fmt::format("segments are added up on the CPU: leave out one of --device and {}", printed.option));
-  }
   const OutputFile target(axes.out, read_files(input, axes));
   require_no_format(target, result);
   const AxesInput numbers(input, printed.option);
   printed.from = numbers.shape();
-  const Device device = choose_device(by_segment ? "cpu" : device_name, numbers.bytes());
+  const Device device = device_for(device_name, axes, numbers.bytes());
   const auto start = std::chrono::steady_clock::now();
   const Options options = {.nan = result.nan_policy(), .device = device, .tuning = tuning};
   printed.head["statistic"] = statistic;
-  if (by_segment) {
-    const Array all = numbers.array();
-    printed.columns.push_back(segment_reduction(all.reshaped({all.size()}), statistic, axes.segments, options.nan, tuning));
-    printed.head["segments"] = printed.columns[0].size();
-    printed.along = "by segment";
-  } else if (axes.tile.empty()) {
-    printed.columns.push_back(numbers.reduce(reduction_named(statistic), axes_of(axes).with_ddof(axes.segments.ddof), options));
-    printed.head["axis"] = axes.axes;
-    printed.along = fmt::format("along axis {}", fmt::join(axes.axes, ", "));
+  if (axes.tile.empty()) {
+    const Together together(axes);
+    printed.columns.push_back(statistic_of(numbers, together, statistic, axes.division.ddof, options));
+    together.describe(printed);
   } else {
     printed.columns.push_back(tile_reduction(numbers.array(), reduction_named(statistic), tile, options));
     printed.head["tile"] = tile.extents();
@@ -257,34 +303,25 @@ int run_along_axes(Output& out, const Input& input, const std::string& device_na
 
 int run_rows_along_axes(Output& out, const Input& input, const std::string& device_name, const std::vector<std::string>& statistics,
                         const AxesOptions& axes, const ResultOptions& result, const Tuning& tuning) {
-  refuse_beside("--axis", input, result);
+  Printed printed{"statistics", Together::option_of(axes), {}, {}};
+  refuse_beside(printed.option, input, result);
   if (!axes.out.empty()) {
     throw Error(ErrorKind::usage, "--out takes one array, and these are several statistics: name one (--only mean -o means.npy)");
   }
-  Printed printed{"statistics", "--axis", {}, fmt::format("along axis {}", fmt::join(axes.axes, ", "))};
   const OutputFile none("", {});
-  const AxesInput numbers(input, "--axis");
-  const Device device = choose_device(device_name, numbers.bytes());
+  read_files(input, axes);
+  const AxesInput numbers(input, printed.option);
+  const Device device = device_for(device_name, axes, numbers.bytes());
   const auto start = std::chrono::steady_clock::now();
   const Options options = {.nan = result.nan_policy(), .device = device, .tuning = tuning};
-  const Axes along = axes_of(axes);
+  const Together together(axes);
   for (const std::string& name : statistics) {
-    const auto columns = [&]() -> Values {
-      if (name == "nan") return numbers.reduce_of("isnan(x)", AxisReduction::sum, along, options);
-      if (name == "count") return numbers.count(along, options);
-      if (name == "any" || name == "all") {
-        throw Error(ErrorKind::usage, fmt::format("along axes there is no '{}': nonzero counts those that are not zero", name));
-      }
-      const AxisReduction reduction = reduction_named(name);
-      const bool spread = reduction == AxisReduction::variance || reduction == AxisReduction::standard_deviation;
-      return numbers.reduce(reduction, along.with_ddof(spread ? axes.segments.ddof : 0), options);
-    };
-    printed.columns.push_back(columns());
+    printed.columns.push_back(statistic_of(numbers, together, name, axes.division.ddof, options));
     printed.names.push_back(name);
   }
+  together.describe(printed);
   numbers.check_unchanged();
   printed.from = numbers.shape();
-  printed.head["axis"] = axes.axes;
   printed.device = device.info().selector;
   printed.seconds = seconds_since(start);
   return print_along(out, input, none, std::move(printed), result);
@@ -292,8 +329,7 @@ int run_rows_along_axes(Output& out, const Input& input, const std::string& devi
 
 int run_quantiles_along_axes(Output& out, const Input& input, const std::vector<double>& q, const std::vector<std::string>& names,
                              const QuantileRule& rule, const AxesOptions& axes, const ResultOptions& result) {
-  const bool by_segment = axes.segments.wanted();
-  Printed printed{"quantile", std::string(by_segment ? axes.segments.option() : "--axis"), {}, {}};
+  Printed printed{"quantile", Together::option_of(axes), {}, {}};
   refuse_beside(printed.option, input, result);
   const OutputFile target(axes.out, read_files(input, axes));
   require_no_format(target, result);
@@ -305,8 +341,9 @@ int run_quantiles_along_axes(Output& out, const Input& input, const std::vector<
   printed.from = numbers.shape();
   const auto start = std::chrono::steady_clock::now();
   const Options options = {.nan = result.nan_policy(), .tuning = {.threads = input.threads}};
-  const Values all = by_segment ? quantiles(data.reshaped({data.size()}), q, division_by(axes.segments), rule, options)
-                                : quantiles(data, q, axes_of(axes), rule, options);
+  const Together together(axes);
+  const Array elements = together.groups() ? data.reshaped({data.size()}) : data;
+  const Values all = together.with([&](const auto& where) { return quantiles(elements, q, where, rule, options); });
   for (std::uint64_t i = 0; i < q.size(); ++i) {
     const Array one = all.array().at(0, i);
     Values& column = printed.columns.emplace_back(one.type(), std::vector(one.shape().begin(), one.shape().end()));
@@ -316,13 +353,7 @@ int run_quantiles_along_axes(Output& out, const Input& input, const std::vector<
   printed.names = names;
   printed.head["method"] = name_of(rule.method);
   if (q.size() == 1) printed.head["q"] = q[0];
-  if (by_segment) {
-    printed.head["segments"] = all.shape()[1];
-    printed.along = "by segment";
-  } else {
-    printed.head["axis"] = axes.axes;
-    printed.along = fmt::format("along axis {}", fmt::join(axes.axes, ", "));
-  }
+  together.describe(printed);
   printed.device = "cpu";
   printed.seconds = seconds_since(start);
   return print_along(out, input, target, std::move(printed), result);
@@ -330,14 +361,16 @@ int run_quantiles_along_axes(Output& out, const Input& input, const std::vector<
 
 int run_operator_along_axes(Output& out, const Input& input, const std::string& device_name, const Operator& op, const AxesOptions& axes,
                             const ResultOptions& result) {
-  Printed printed{op.combine.to_string(), "--axis", {}, fmt::format("along axis {}", fmt::join(axes.axes, ", "))};
-  refuse_beside("--axis", input, result);
-  const OutputFile target(axes.out, files_of(input));
+  Printed printed{op.combine.to_string(), Together::option_of(axes), {}, {}};
+  refuse_beside(printed.option, input, result);
+  const OutputFile target(axes.out, read_files(input, axes));
   require_no_format(target, result);
-  const AxesInput numbers(input, "--axis", true);
-  const Device device = choose_device(device_name, numbers.bytes());
+  const AxesInput numbers(input, printed.option, true);
+  const Device device = device_for(device_name, axes, numbers.bytes());
   const auto start = std::chrono::steady_clock::now();
-  printed.columns = numbers.reduce(op, axes_of(axes), {.device = device});
+  const Together together(axes);
+  printed.columns = together.with([&](const auto& where) { return numbers.reduce(op, where, {.device = device}); });
+  together.describe(printed);
   numbers.check_unchanged();
   if (target.wanted() && printed.columns.size() > 1) {
     throw Error(ErrorKind::usage, fmt::format("--out takes one array, and this operator gives {} numbers: name one (--finish 'a[0]')",
@@ -346,7 +379,6 @@ int run_operator_along_axes(Output& out, const Input& input, const std::string& 
   for (std::size_t k = 0; k < printed.columns.size(); ++k) printed.names.push_back(fmt::format("value{}", k));
   printed.from = numbers.shape();
   printed.what = printed.columns.size() == 1 && result.csv ? "value" : printed.what;
-  printed.head["axis"] = axes.axes;
   printed.device = device.info().selector;
   printed.seconds = seconds_since(start);
   return print_along(out, input, target, std::move(printed), result);

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <type_traits>
 
 namespace samesum::cli {
 
@@ -47,19 +48,54 @@ AxesInput::AxesInput(const Input& given, const std::string& option, bool for_ope
   }
 }
 
-Values AxesInput::reduce(AxisReduction reduction, const Axes& axes, const Options& options) const {
-  return formula_ ? axis_reduction(*formula_, inputs_, parameters_, reduction, axes, options)
-                  : axis_reduction(array(), reduction, axes, options);
+namespace {
+
+Values reduction_of(const Array& data, AxisReduction reduction, const Axes& axes, std::uint64_t ddof, const Options& options) {
+  return axis_reduction(data, reduction, axes.with_ddof(ddof), options);
+}
+Values reduction_of(const Array& data, AxisReduction reduction, const By& by, std::uint64_t ddof, const Options& options) {
+  return group_reduction(data.reshaped({data.size()}), reduction, by, ddof, options);
+}
+Values reduction_of(const Formula& formula, const std::vector<FormulaInput>& inputs, const std::vector<FormulaParameter>& parameters,
+                    AxisReduction reduction, const Axes& axes, std::uint64_t ddof, const Options& options) {
+  return axis_reduction(formula, inputs, parameters, reduction, axes.with_ddof(ddof), options);
+}
+Values reduction_of(const Formula& formula, const std::vector<FormulaInput>& inputs, const std::vector<FormulaParameter>& parameters,
+                    AxisReduction reduction, const By& by, std::uint64_t ddof, const Options& options) {
+  return group_reduction(formula, inputs, parameters, reduction, by, ddof, options);
 }
 
-Values AxesInput::reduce_of(const std::string& text, AxisReduction reduction, const Axes& axes, const Options& options) const {
-  if (!formula_) return axis_reduction(Formula(text), inputs_, {}, reduction, axes, options);
+}  // namespace
+
+template <class Where>
+Values AxesInput::reduce(AxisReduction reduction, const Where& where, std::uint64_t ddof, const Options& options) const {
+  return formula_ ? reduction_of(*formula_, inputs_, parameters_, reduction, where, ddof, options)
+                  : reduction_of(array(), reduction, where, ddof, options);
+}
+
+template <class Where>
+Values AxesInput::reduce_of(const std::string& text, AxisReduction reduction, const Where& where, const Options& options) const {
+  if (!formula_) return reduction_of(Formula(text), inputs_, {}, reduction, where, 0, options);
   // "let a = …; f" becomes "let a = …; let x = f; text".
   std::string whole = formula_->to_string();
   const std::size_t named = whole.rfind(';');
   whole.insert(named == std::string::npos ? 0 : named + 1, " let x = ");
-  return axis_reduction(Formula(fmt::format("{}; {}", whole, text), math_), inputs_, parameters_, reduction, axes, options);
+  return reduction_of(Formula(fmt::format("{}; {}", whole, text), math_), inputs_, parameters_, reduction, where, 0, options);
 }
+
+template <class Where>
+std::vector<Values> AxesInput::reduce(const Operator& op, const Where& where, const Options& options) const {
+  if (formula_) return samesum::reduce(*formula_, inputs_, parameters_, op, where, options);
+  constexpr bool kAlongAxes = std::is_same_v<Where, Axes>;
+  return samesum::reduce(kAlongAxes ? array() : array().reshaped({array().size()}), op, where, options);
+}
+
+template Values AxesInput::reduce(AxisReduction, const Axes&, std::uint64_t, const Options&) const;
+template Values AxesInput::reduce(AxisReduction, const By&, std::uint64_t, const Options&) const;
+template Values AxesInput::reduce_of(const std::string&, AxisReduction, const Axes&, const Options&) const;
+template Values AxesInput::reduce_of(const std::string&, AxisReduction, const By&, const Options&) const;
+template std::vector<Values> AxesInput::reduce(const Operator&, const Axes&, const Options&) const;
+template std::vector<Values> AxesInput::reduce(const Operator&, const By&, const Options&) const;
 
 Array AxesInput::real_numbers() {
   if (!formula_) return array();
@@ -74,14 +110,22 @@ Array AxesInput::real_numbers() {
   return of_formula_->array();
 }
 
-Values AxesInput::count(const Axes& axes, const Options& options) const {
-  const std::uint8_t one = 1;  // at all positions
-  return axis_reduction(Array(&one, Shape(shape_), DType::uint8, Strides(std::vector<std::int64_t>(shape_.size(), 0))), AxisReduction::sum,
-                        axes, {.device = Device::open("cpu"), .tuning = options.tuning});
+namespace {
+
+const std::uint8_t kOne = 1;
+
+Array ones(const std::vector<std::uint64_t>& shape) {
+  return {&kOne, Shape(shape), DType::uint8, Strides(std::vector<std::int64_t>(shape.size(), 0))};
 }
 
-std::vector<Values> AxesInput::reduce(const Operator& op, const Axes& axes, const Options& options) const {
-  return formula_ ? samesum::reduce(*formula_, inputs_, parameters_, op, axes, options) : samesum::reduce(array(), op, axes, options);
+}  // namespace
+
+Values AxesInput::count(const Axes& axes, const Options& options) const {
+  return axis_reduction(ones(shape_), AxisReduction::sum, axes, {.device = Device::open("cpu"), .tuning = options.tuning});
+}
+
+Values AxesInput::count(const By& by, const Options& options) const {
+  return samesum::count(ones({ones(shape_).size()}), by, {.tuning = options.tuning});
 }
 
 void AxesInput::check_unchanged() const {

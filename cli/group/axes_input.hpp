@@ -1,4 +1,4 @@
-// What commands reduce along axes: the array of one file, or what --map gives at each position of several.
+// What commands reduce along axes, and by group: the array of one file, or what --map gives at each position of several.
 #pragma once
 
 #include "input/elements.hpp"
@@ -6,6 +6,7 @@
 
 #include <samesum/axes.hpp>
 #include <samesum/axes_formula.hpp>
+#include <samesum/by_formula.hpp>
 #include <samesum/formula.hpp>
 #include <samesum/operator.hpp>
 
@@ -30,15 +31,20 @@ class AxesInput {
   Array array() const { return inputs_.front().array; }
   bool has_formula() const noexcept { return formula_.has_value(); }
 
-  Values reduce(AxisReduction reduction, const Axes& axes, const Options& options) const;
+  /// `where`: Axes, or By of all elements in C order. `ddof`: of variances.
+  template <class Where>
+  Values reduce(AxisReduction reduction, const Where& where, std::uint64_t ddof, const Options& options) const;
   /// The same of what `text`, a formula of x, makes of each number.
-  Values reduce_of(const std::string& text, AxisReduction reduction, const Axes& axes, const Options& options) const;
+  template <class Where>
+  Values reduce_of(const std::string& text, AxisReduction reduction, const Where& where, const Options& options) const;
+  template <class Where>
+  std::vector<Values> reduce(const Operator& op, const Where& where, const Options& options) const;
   /// The elements of the one file, or what the formula gives at all positions, as long as this object. @throws Error (usage) where these
   /// are not real numbers.
   Array real_numbers();
   /// How many there are, as uint64.
   Values count(const Axes& axes, const Options& options) const;
-  std::vector<Values> reduce(const Operator& op, const Axes& axes, const Options& options) const;
+  Values count(const By& by, const Options& options) const;
   void check_unchanged() const;
 
  private:

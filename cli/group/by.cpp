@@ -1,10 +1,11 @@
 #include "group/by.hpp"
 
 #include "command.hpp"
+#include "group/group_table.hpp"
+#include "group/keyed.hpp"
 #include "group/keys.hpp"
 #include "output/number.hpp"
-#include "output/printable.hpp"
-#include "output/rows.hpp"
+#include "usage.hpp"
 
 #include <samesum/error.hpp>
 #include <samesum/group_sums.hpp>
@@ -16,7 +17,6 @@
 #include <algorithm>
 #include <bit>
 #include <chrono>
-#include <numeric>
 #include <optional>
 
 namespace samesum::cli {
@@ -90,13 +90,18 @@ std::vector<std::string> statistics_of(const ByOptions& options) {
   return options.statistics.empty() ? std::vector<std::string>(kGroupStatistics, kGroupStatistics + kUsual) : options.statistics;
 }
 
-void require(bool condition, const char* message) {
-  if (!condition) throw Error(ErrorKind::usage, message);
-}
-
 // Of the input's files `files`, all of them or a part.
 Grouped read_all(const Input& input, std::span<const std::string> files, const GroupOptions& how) {
   Grouped all;
+  if (!input.map.empty()) {
+    const Keyed keyed(input);
+    all.keys = keyed.rows().keys;
+    all.key_names = keyed.rows().key_names;
+    all.names = {keyed.column()};
+    all.sums.push_back(keyed.by().sums(keyed.numbers(), how));
+    all.elements = keyed.numbers().size();
+    return all;
+  }
   KeyNumbers numbers;
   for (const std::string& file : files) add_input(all, files.size() > 1 ? &numbers : nullptr, *input.open(file), how);
   if (all.sums.empty()) {  // inputs without a number
@@ -126,15 +131,13 @@ void add_by_to(Json& to, const Input& input, const ByOptions& options) {
 }
 
 int run_by(Output& out, const Input& input, ByOptions options, const ResultOptions& result, const PartOptions& part) {
-  if (input.columns.empty()) {
+  if (input.columns.empty() && input.map.empty()) {
     const bool counts = options.statistics.empty() || options.statistics == std::vector<std::string>{"count"};
     require(counts && !input.all_columns,
             "--by needs the columns of the numbers too: --column price --by city (without them 'stats --by city' counts rows)");
     options.statistics = {"count"};
   }
-  require(input.nodata.empty(), "--nodata leaves elements out of their rows: leave out one of --nodata and --by (--missing names words)");
-  require(input.map.empty(), "--map gives numbers without keys: leave out one of --map and --by");
-  require(!result.plain, "--plain prints values without their keys: leave out one of --plain and --by (--csv prints both)");
+  check_by(input, result.plain);
   require(part.checkpoint.empty(), "--checkpoint is for arrays: leave out one of --checkpoint and --by");
   require(!part.part.empty() || result.partial.empty(),
           "--partial keeps one sum, and with --by those of a part: name the part (--part 1/2)");
@@ -142,12 +145,16 @@ int run_by(Output& out, const Input& input, ByOptions options, const ResultOptio
   GroupOptions how;
   how.threads = options.tuning.threads;
   for (const std::string& name : statistics_of(options)) {
+    if (name == "prod" || name.starts_with("arg")) {
+      refuse(fmt::format("--by: '{}' is worked out alone, from all numbers of a group: name no other statistic beside it", name));
+    }
     if (std::ranges::find(kGroupStatistics, name) == std::end(kGroupStatistics))
-      throw Error(ErrorKind::usage, fmt::format("--by has no '{}': there are {}", name, fmt::join(kGroupStatistics, ", ")));
+      refuse(fmt::format("--by has no '{}': there are {}", name, fmt::join(kGroupStatistics, ", ")));
     how.extrema |= name == "min" || name == "max";
     how.squares |= name == "var" || name == "std" || name == "norm" || name == "sqnorm";
   }
   if (!part.part.empty()) {
+    require(input.map.empty(), "a part has the columns of its files: leave out one of --map and --part");
     PartOf of;
     of.work = {{"command", "by"}, {"files", Json::array()}, {"how", Json::object()}};
     add_by_to(of.work["how"], input, options);
@@ -164,59 +171,17 @@ int run_by(Output& out, const Input& input, ByOptions options, const ResultOptio
   return kExitOk;
 }
 
-void print_by(Output& out, const Grouped& all, bool in_order, const ByOptions& options, const ResultOptions& result) {
+void print_by(Output& out, const Grouped& all, bool sorted, const ByOptions& options, const ResultOptions& result) {
   const std::vector<std::string> statistics = statistics_of(options);
-  std::vector<std::size_t> order(all.keys.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  if (in_order) order = order_of(all.keys);
-  const auto of = [&](std::size_t column, std::size_t group, const std::string& name) {
+  const auto at = [&](std::size_t group, std::size_t column, std::size_t statistic) {
+    const std::string& name = statistics[statistic];
     try {
       return answer(all.sums[column], group, name, options, result);
     } catch (const Error& error) {
       throw Error(error.kind(), fmt::format("{} of {} at {}: {}", name, all.names[column], fmt::join(all.keys[group], ", "), error.what()));
     }
   };
-
-  if (result.json) {
-    Json object;
-    object["by"] = all.key_names;
-    object["groups"] = Json::array();
-    for (const std::size_t group : order) {
-      Json& one = object["groups"].emplace_back();
-      one["key"] = all.keys[group];
-      for (std::size_t column = 0; column < all.names.size(); ++column) {
-        Json& values = one["columns"][all.names[column]];
-        for (const std::string& name : statistics) {
-          const std::optional<Number> number = of(column, group, name);
-          if (number) {
-            number->add_to(values[name]);
-          } else {
-            values[name] = nullptr;
-          }
-        }
-      }
-    }
-    object["missing"] = all.missing;
-    out.print("{}\n", to_text(object));
-  } else {
-    Rows rows{all.key_names, all.key_names.size(), {}};
-    for (const std::string& column : all.names) {
-      for (const std::string& name : statistics) {
-        rows.names.push_back(statistics.size() == 1 ? column : all.names.size() == 1 ? name : column + " " + name);
-      }
-    }
-    for (const std::size_t group : order) {
-      std::vector<std::string>& row = rows.rows.emplace_back(all.keys[group]);
-      for (std::size_t column = 0; column < all.names.size(); ++column) {
-        for (const std::string& name : statistics) {
-          const std::optional<Number> number = of(column, group, name);
-          row.push_back(number ? result.text(*number) : "");
-        }
-      }
-    }
-    result.csv ? rows.print_csv(out) : rows.print(out);
-  }
-  if (all.missing != 0 && !result.json) out.note(fmt::format("{} missing", counted(all.missing, "number")));
+  GroupTable{all.keys, all.key_names, all.names, statistics, sorted, all.missing, at}.print(out, result);
 }
 
 }  // namespace samesum::cli

@@ -7,6 +7,7 @@
 #include "output/result.hpp"
 #include "part/part.hpp"
 
+#include <samesum/operator.hpp>
 #include <samesum/options.hpp>
 #include <samesum/quantile.hpp>
 
@@ -34,8 +35,14 @@ struct ByOptions {
 int run_by(Output& out, const Input& input, ByOptions options, const ResultOptions& result, const PartOptions& part = {});
 
 /// The quantiles `q` of one column of all inputs together, for each group of rows; `names` are what the user wrote.
-int run_quantiles_by(Output& out, Input input, const std::vector<double>& q, const std::vector<std::string>& names,
+int run_quantiles_by(Output& out, const Input& input, const std::vector<double>& q, const std::vector<std::string>& names,
                      const QuantileRule& rule, const ResultOptions& result);
+
+/// "prod", "argmin" or "argmax" likewise. Positions are rows, counted from 0 over all inputs.
+int run_reduction_by(Output& out, const Input& input, const std::string& statistic, const ResultOptions& result);
+
+/// An operator likewise, of the numbers in their order. With --map each row may give a tuple.
+int run_operator_by(Output& out, const Input& input, const Operator& op, const ResultOptions& result);
 
 /// Prints them; `sorted`: in the order of their keys.
 void print_by(Output& out, const Grouped& all, bool sorted, const ByOptions& options, const ResultOptions& result);

@@ -27,10 +27,6 @@
 namespace samesum::cli {
 namespace {
 
-void require(bool condition, std::string message) {
-  if (!condition) throw Error(ErrorKind::usage, std::move(message));
-}
-
 // One character, or the name of one that is hard to type; 0 where nothing is given.
 char character(const char* option, const std::string& text) {
   if (text.empty()) return 0;

@@ -107,6 +107,51 @@ class By(Case):
         self.assertIn("'stats --by city' counts rows", self.refuse("stats", "--by", "city", "--only", "sum", "t.csv"))
         self.assertIn("--by needs the columns", self.refuse("stats", "--by", "city", "--all-columns", "t.csv"))
 
+    def test_formulas_of_columns(self):
+        self.write("t.csv", b"city,price,amount,n\nOslo,2,3,12\nRome,1.5,2,9\nOslo,0.1,4,18\nRome,3,1,6\nBern,7,1,5\n")
+        def of(*arguments):
+            return self.csv(*arguments, "--by", "city", "t.csv")
+        exact = fractions.Fraction(6) + fractions.Fraction(0.1 * 4)
+        self.assertEqual(of("sum", "--map", "price*amount"), [["city", "price*amount"], ["Oslo", repr(float(exact))], ["Rome", "6"], ["Bern", "7"]])
+        self.assertEqual(of("stats", "--only", "count,max", "--map", "price*amount")[1:], [["Oslo", "2", "6"], ["Rome", "2", "3"], ["Bern", "1", "7"]])
+        self.assertEqual(of("median", "--map", "price*h", "--param", "h=2")[1:], [["Oslo", "2.1"], ["Rome", "4.5"], ["Bern", "14"]])
+        self.assertEqual(of("argmax", "--map", "price - amount", "--sorted")[1:], [["Bern", "4"], ["Oslo", "0"], ["Rome", "3"]])
+        self.assertEqual(of("sum", "--map", "x*x", "--column", "n")[1:], [["Oslo", "468"], ["Rome", "117"], ["Bern", "25"]])
+        self.assertEqual(of("reduce", "--map", "(price, amount)", "--combine", "(a[0] + b[0], a[1] + b[1])", "--finish", "a[0]/a[1]")[1:],
+                         [["Oslo", "0.3"], ["Rome", "1.5"], ["Bern", "7"]])
+        self.assertEqual(of("reduce", "--map", "(price, i)", "--combine", "b[0] > a[0] ? b : a"),
+                         [["city", "0", "1"], ["Oslo", "2", "0"], ["Rome", "3", "3"], ["Bern", "7", "4"]])
+        self.assertIn("1 missing in price", self.refuse("sum", "--map", "price*2", "--by", "city", self.write("m.csv", b"city,price\na,1\nb,\n")))
+        self.assertIn("read only once", self.refuse("sum", "--map", "price*2", "--by", "city", "-"))
+        self.assertIn("take one table", self.refuse("sum", "--map", "x*y", "--by", "city", "t.csv", "t.csv"))
+        self.assertIn("--part", self.refuse("sum", "--map", "price", "--by", "city", "--part", "1/2", "--partial", "p", "t.csv"))
+        self.write("numbers.txt", b"1 2\n3 4\n5 6\n")
+        self.assertIn("3 rows, and the formula takes 6 numbers", self.refuse("sum", "--map", "x*2", "--by", "1", "numbers.txt"))
+
+    def test_what_needs_all_numbers_of_a_group(self):
+        numbers = self.groups(lambda row: row[0], 3)
+        self.assertEqual(self.csv("reduce", "--combine", "gcd(a, b)", "--column", "id", "--by", "city", "sales.csv"),
+                         [["city", "id"]] + [[key, str(math.gcd(*part))] for key, part in numbers.items()])
+        rows = self.csv("argmin", "--column", "price", "--by", "city", "--sorted", "sales.csv")
+        self.assertEqual(len(rows), len(numbers) + 1)
+        for key, row in rows[1:]:  # rows count from 0, those without a price included
+            self.assertEqual(self.rows[int(row)][0], key)
+            self.assertEqual(self.rows[int(row)][2], min(price for city, _, price, _ in self.rows if city == key and price != ""))
+        both = self.csv("argmin", "--column", "price", "--by", "city", "--sorted", "sales.csv", "sales.csv")
+        self.assertEqual(both, rows, "of equal ones the first")
+        self.write("p.csv", b"k,v\na,3\nb,\na,-5\nc,2.5\na,7\nc,\n")
+        for command in (["prod"], ["stats", "--only", "prod"]):
+            result = self.run_program(*command, "--column", "v", "--by", "k", "p.csv")
+            self.assertEqual((result.stdout, result.stderr), (b"k\tv\na\t-105\nb\t\nc\t2.5\n", b"2 numbers missing\n"))
+        found = json.loads(self.run_program("prod", "--column", "v", "--by", "k", "--json", "p.csv").stdout)
+        self.assertEqual((found["missing"], found["groups"][1]["columns"]), (2, {"v": {"prod": None}}))
+        self.assertIn("2 numbers missing", self.refuse("reduce", "--combine", "a + b", "--column", "v", "--by", "k", "p.csv"))
+        self.assertIn("--exact", self.refuse("prod", "--exact", "--column", "v", "--by", "k", "p.csv"))
+        self.assertIn("--check", self.refuse("reduce", "--check", "--combine", "a + b", "--column", "v", "--by", "k", "p.csv"))
+        self.assertIn("one of them", self.refuse("prod", "--column", "k,v", "--by", "k", "p.csv"))
+        for command in (["prod"], ["reduce", "--combine", "a + b"]):
+            self.assertIn("--sorted goes with --by", self.refuse(*command, "--column", "v", "--sorted", "p.csv"))
+
     def test_keys_keep_their_bytes(self):
         self.write("l.csv", b'k,v\nB\xf6b,1\n"a,""\x1bb",2\n"x\ny",4\n')
         rows = b'B\xf6b,1\n"a,""\x1bb",2\n"x\ny",4\n'
@@ -124,7 +169,7 @@ class By(Case):
             (("sum", "--column", "price", "--by", "year,year", "sales.csv"), "asked for twice"),
             (("sum", "--column", "price", "--by", "year,", "sales.csv"), "a name is empty"),
             (("sum", "--column", "price", "--by", "year", "--plain", "sales.csv"), "--plain"),
-            (("stats", "--column", "price", "--by", "year", "--only", "argmin", "sales.csv"), "--by has no 'argmin'"),
+            (("stats", "--column", "price", "--by", "year", "--only", "argmin,sum", "sales.csv"), "'argmin' is worked out alone"),
         ):
             result = self.run_program(*arguments)
             self.assertEqual(result.returncode, 2, arguments)

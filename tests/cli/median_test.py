@@ -81,7 +81,7 @@ class Median(Case):
         self.assertEqual(self.json("median", "--offsets", "o.txt", "x.npy")["segments"], 3)
         self.assertEqual(self.succeed("median", "--offsets", "o.txt", "--map", "-x", "x.npy"), "-3\nnan\n-5\n")
         self.assertIn("there are 6 elements", self.refuse("median", "--lengths", "-", "x.npy", input=b"7"))
-        self.assertIn("both the numbers and their segments", self.refuse("median", "--lengths", "-", "-", input=b"7"))
+        self.assertIn("both the numbers and their groups", self.refuse("median", "--lengths", "-", "-", input=b"7"))
         self.assertIn("cannot be used together with --offsets", self.refuse("median", "--offsets", "o.txt", "--axis", "0", "x.npy"))
 
     def test_by_key(self):
@@ -109,7 +109,7 @@ class Median(Case):
         self.assertEqual(self.succeed("median", "--by", "city", "--column", "price", "--allow-empty", "empty.csv"), "city\tprice\n")
         self.assertIn("--by needs the column of the numbers", self.refuse("median", "--by", "city", "t.csv"))
         self.assertIn("--by for tables", self.refuse("median", "--by", "city", "--column", "price", "--axis", "0", "t.csv"))
-        self.assertIn("--map gives numbers without keys", self.refuse("median", "--by", "city", "--column", "price", "--map", "x", "t.csv"))
+        self.assertIn("1 missing in x", self.refuse("median", "--by", "city", "--column", "price", "--map", "x", "t.csv"))
         self.assertIn("--sorted goes with --by", self.refuse("median", "--sorted", "--column", "price", "t.csv"))
 
     def test_text(self):

@@ -88,6 +88,44 @@ class Segments(Case):
         self.assertIn("group 0", self.refuse("sum", "--lengths", self.integers("c.npy", [3, 3]), self.integers("m.npy", [2**62, 2**62, 1, 0, 0, 0]),
                                              code=1))
 
+    def test_every_reduction_of_segments(self):
+        found = self.json("stats", "--only", "count,nonzero,sqnorm,nan,prod", "--offsets", self.offsets, self.file)["values"]
+        for k, segment in enumerate(self.segments):
+            self.assertEqual([found[name][k]["value"] for name in ("count", "nonzero", "nan")], [len(segment), sum(x != 0 for x in segment), 0])
+            self.assertEqual(found["sqnorm"][k]["value"], float(sum(Fraction(x) ** 2 for x in segment)))
+        full = self.integers("full.npy", [0, 1, 5, 1006])
+        for name, best in (("argmin", min), ("argmax", max)):
+            expected = [a + self.values[a:b].index(best(self.values[a:b])) for a, b in ((0, 1), (1, 5), (5, 1006))]
+            self.assertEqual(self.succeed(name, "--offsets", full, self.file).split(), [str(place) for place in expected])
+        numbers = [12, 18, 30, 7, 21, 35, 2, 4]
+        file, offsets = self.integers("gcd.npy", numbers), self.integers("go.npy", [0, 3, 6, 8])
+        self.assertEqual(self.succeed("reduce", "--combine", "gcd(a, b)", "--offsets", offsets, file).split(), ["6", "7", "2"])
+        self.assertEqual(self.succeed("prod", "--offsets", offsets, file).split(), [str(12 * 18 * 30), str(7 * 21 * 35), "8"])
+        self.assertEqual(self.succeed("sum", "--map", "x*x", "--offsets", offsets, file).split(), ["1368", "1715", "20"])
+        self.assertEqual(self.succeed("median", "--map", "x - y", "--offsets", offsets, file, file).split(), ["0", "0", "0"])
+
+    def test_keys_of_arrays(self):
+        keys = [[-3, 2**40, 7, 0][i * i % 11 % 4] for i in range(len(self.values))]
+        file = self.integers("k.npy", keys)
+        groups = {key: [x for x, of in zip(self.values, keys) if of == key] for key in sorted(set(keys))}
+        lines = self.succeed("sum", "--keys", file, self.file).splitlines()
+        self.assertEqual([line.split("\t")[0] for line in lines], [str(key) for key in groups])
+        self.same([float(line.split("\t")[1]) for line in lines], [float(sum(map(Fraction, part))) for part in groups.values()])
+        self.assertEqual(self.succeed("sum", "--plain", "--keys", file, self.file).split(), [line.split("\t")[1] for line in lines])
+        self.assertEqual(self.succeed("sum", "--csv", "--keys", file, self.file).splitlines(), ["key,sum"] + [line.replace("\t", ",") for line in lines])
+        found = self.json("stats", "--only", "max,argmax", "--keys", file, self.file)
+        self.assertEqual((found["groups"], found["keys"]), (len(groups), list(groups)))
+        self.assertEqual([each["value"] for each in found["values"]["max"]], [max(part) for part in groups.values()])
+        places = [next(i for i, (x, of) in enumerate(zip(self.values, keys)) if of == key and x == max(groups[key])) for key in groups]
+        self.assertEqual([each["value"] for each in found["values"]["argmax"]], places)
+        text = "".join("%.18e\n" % key for key in keys).encode()  # as numpy's savetxt writes them
+        self.assertEqual(self.run_program("sum", "--keys", "-", self.file, input=text).stdout.decode().splitlines(), lines)
+        self.succeed("sum", "--keys", file, self.file, "-o", "of_keys.npy")
+        with open(self.path("of_keys.npy"), "rb") as written:
+            self.same(struct.unpack("<%dd" % len(groups), written.read()[-8 * len(groups):]), [float(line.split("\t")[1]) for line in lines])
+        lengths = self.succeed("reduce", "--map", "(x, i)", "--combine", "b[0] > a[0] ? b : a", "--finish", "a[1]", "--keys", file, self.file)
+        self.assertEqual([line.split("\t")[1] for line in lengths.splitlines()], [str(place) for place in places])
+
     def test_refusals(self):
         self.assertIn("ascend", self.refuse("sum", "--offsets", self.integers("d.npy", [0, 5, 4]), self.file))
         self.assertIn("negative", self.refuse("sum", "--lengths", self.integers("m.npy", [5, -1]), self.file))
@@ -95,8 +133,13 @@ class Segments(Case):
         self.assertIn("o.txt", self.refuse("sum", "--offsets", self.write("o.txt", b"0 1.5 3\n"), self.file))
         self.assertIn("say the same", self.refuse("sum", "--offsets", self.offsets, "--lengths", self.offsets, self.file))
         self.assertIn("--axis", self.refuse("sum", "--offsets", self.offsets, "--axis", "0", self.file))
-        self.assertIn("argmin", self.refuse("argmin", "--offsets", self.offsets, self.file))
-        self.assertIn("--only", self.refuse("stats", "--offsets", self.offsets, self.file))
+        self.assertIn("argmin of group 1: it has no elements", self.refuse("argmin", "--offsets", self.offsets, self.file, code=1))
+        self.assertIn("leave all out but one", self.refuse("sum", "--keys", self.offsets, "--lengths", self.offsets, self.file))
+        self.assertIn("each element needs one key", self.refuse("sum", "--keys", self.offsets, self.file))
+        self.assertIn("keys are integers", self.refuse("sum", "--keys", self.file, self.file))
+        self.assertIn("number 1 is 0.5", self.refuse("sum", "--keys", self.write("half.txt", b"1 0.5\n"), self.file))
+        self.assertIn("on the CPU", self.refuse("sum", "--keys", self.offsets, "--device", "opencl:0", self.file))
+        self.assertIn("there is no 'any'", self.refuse("stats", "--only", "any,sum", "--offsets", self.offsets, self.file))
         self.assertIn("--keepdims", self.refuse("sum", "--offsets", self.offsets, "--keepdims", self.file))
 
 
