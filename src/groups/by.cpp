@@ -1,10 +1,12 @@
 // Divisions into groups: by key, and by segment.
 #include "core/float_environment.hpp"
+#include "core/threads/chunks.hpp"
 #include "core/visit.hpp"
 #include "device/memory/buffer.hpp"
 #include "groups/axes.hpp"
 #include "groups/device/axes_device.hpp"
 #include "groups/index/scatter.hpp"
+#include "groups/integers.hpp"
 #include "groups/segments.hpp"
 
 #include <samesum/by.hpp>
@@ -13,6 +15,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cstring>
 #include <limits>
@@ -36,13 +39,48 @@ struct By::Division {
 
 namespace {
 
+// Of keys.
+struct KeyRange {
+  std::uint64_t least = ~std::uint64_t{0}, greatest = 0;
+  std::uint64_t span() const noexcept { return least > greatest ? 0 : greatest - least; }
+  /// Whether a table of all keys from the least to the greatest is worthwhile for so many elements.
+  bool is_narrow(std::uint64_t elements) const noexcept {
+    constexpr std::uint64_t kFew = std::uint64_t{1} << 16;
+    return span() < std::max(kFew, 2 * elements);
+  }
+};
+
+// Calls body(first, block) for blocks of keys, by all threads.
+template <class Body>
+void for_key_blocks(const groups::Integers& keys, const Body& body) {
+  const std::uint64_t size = keys.size(), parts = core::thread_count(size * 8, 0);
+  core::for_chunks(parts, static_cast<std::uint32_t>(parts), 1, [&](std::uint32_t, std::uint64_t part, std::uint64_t) {
+    keys.for_blocks(size * part / parts, size * (part + 1) / parts,
+                    [&](std::uint64_t first, std::span<const std::uint64_t> block) { body(first, block); });
+  });
+}
+
+KeyRange key_range(const groups::Integers& keys, std::uint64_t sign) {
+  KeyRange all;
+  std::mutex mutex;
+  for_key_blocks(keys, [&](std::uint64_t, std::span<const std::uint64_t> block) {
+    KeyRange range;
+    for (const std::uint64_t key : block) {
+      range.least = std::min(range.least, key ^ sign);
+      range.greatest = std::max(range.greatest, key ^ sign);
+    }
+    const std::lock_guard lock(mutex);
+    all.least = std::min(all.least, range.least);
+    all.greatest = std::max(all.greatest, range.greatest);
+  });
+  return all;
+}
+
 // Numbers keys in the order in which they first occur.
 class Numbering {
  public:
-  explicit Numbering(std::uint64_t span, std::uint64_t least, std::uint64_t elements) : least_(least) {
-    constexpr std::uint64_t kFew = std::uint64_t{1} << 16;
-    direct_ = span < std::max(kFew, 2 * elements);
-    if (direct_) numbers_.assign(span + 1, kNone);
+  Numbering(const KeyRange& range, std::uint64_t elements) : direct_(range.is_narrow(elements)), least_(range.least) {
+    if (direct_) numbers_.assign(range.span() + 1, kNone);
   }
 
   std::uint64_t of(std::uint64_t key) {
@@ -78,13 +116,56 @@ class Numbering {
     }
   }
 
-  bool direct_ = false;
+  bool direct_;
   std::uint64_t least_;
   std::vector<std::uint64_t> numbers_;  // of all keys from the least on
   std::vector<std::uint64_t> slots_;    // else a hash table with open addressing
   int shift_ = 64;
   std::vector<std::uint64_t> keys_;
 };
+
+// The keys in the order in which they first occur; `index` gets the number of each element's key.
+std::vector<std::uint64_t> number_keys(const groups::Integers& keys, std::uint64_t sign, const KeyRange& range,
+                                       std::span<std::uint64_t> index) {
+  Numbering numbering(range, keys.size());
+  keys.for_blocks(0, keys.size(), [&](std::uint64_t first, std::span<const std::uint64_t> block) {
+    for (std::size_t i = 0; i < block.size(); ++i) index[first + i] = numbering.of(block[i] ^ sign);
+  });
+  return numbering.keys();
+}
+
+// Groups in ascending order of their keys.
+void sort_groups(std::vector<std::uint64_t>& keys, std::span<std::uint64_t> index) {
+  std::vector<std::uint64_t> sequence(keys.size()), rank(keys.size());
+  std::iota(sequence.begin(), sequence.end(), std::uint64_t{0});
+  std::ranges::sort(sequence, {}, [&](std::uint64_t group) { return keys[group]; });
+  for (std::uint64_t i = 0; i < sequence.size(); ++i) rank[sequence[i]] = i;
+  for (std::uint64_t& group : index) group = rank[group];
+  std::ranges::sort(keys);
+}
+
+// Both at once, where keys lie near each other: those that occur are marked in a table of all, which then has their ranks.
+std::vector<std::uint64_t> number_near_keys(const groups::Integers& keys, std::uint64_t sign, const KeyRange& range,
+                                            std::span<std::uint64_t> index) {
+  std::vector<std::uint64_t> found;
+  if (keys.size() == 0) return found;
+  std::vector<std::uint8_t> occurs(range.span() + 1);
+  for_key_blocks(keys, [&](std::uint64_t, std::span<const std::uint64_t> block) {
+    for (const std::uint64_t key : block) {
+      const std::atomic_ref mark(occurs[(key ^ sign) - range.least]);
+      if (mark.load(std::memory_order_relaxed) == 0) mark.store(1, std::memory_order_relaxed);
+    }
+  });
+  std::vector<std::uint64_t> rank(occurs.size());
+  for (std::uint64_t key = 0; key < occurs.size(); ++key) {
+    rank[key] = found.size();
+    if (occurs[key] != 0) found.push_back(range.least + key);
+  }
+  for_key_blocks(keys, [&](std::uint64_t first, std::span<const std::uint64_t> block) {
+    for (std::size_t i = 0; i < block.size(); ++i) index[first + i] = rank[(block[i] ^ sign) - range.least];
+  });
+  return found;
+}
 
 void store(std::uint64_t bits, DType type, std::uint64_t i, Values& to) {
   core::visit(type, [&](auto element) {
@@ -106,34 +187,26 @@ Values numbers_up_to(std::uint64_t count) {
 
 By by(const Array& keys, KeyOrder order) {
   groups::require_integers(keys, "keys");
-  const std::vector<std::uint64_t> bits = groups::as_bits(keys);
+  const groups::Integers given(keys);
   // Signed numbers are in order with their sign bit inverted.
   const std::uint64_t sign = is_signed(keys.type()) ? std::uint64_t{1} << 63 : 0;
-  std::uint64_t least = ~std::uint64_t{0}, greatest = 0;
-  for (const std::uint64_t key : bits) {
-    least = std::min(least, key ^ sign);
-    greatest = std::max(greatest, key ^ sign);
-  }
-  Numbering numbering(bits.empty() ? 0 : greatest - least, least, bits.size());
-  Values indices(DType::uint64, {bits.size()});
-  auto* const index = static_cast<std::uint64_t*>(indices.data());
-  for (std::uint64_t i = 0; i < bits.size(); ++i) index[i] = numbering.of(bits[i] ^ sign);
-  const std::vector<std::uint64_t>& found = numbering.keys();
-  std::vector<std::uint64_t> sequence(found.size());
-  std::iota(sequence.begin(), sequence.end(), std::uint64_t{0});
-  if (order == KeyOrder::sorted) {
-    std::ranges::sort(sequence, {}, [&](std::uint64_t group) { return found[group]; });
-    std::vector<std::uint64_t> rank(found.size());
-    for (std::uint64_t i = 0; i < sequence.size(); ++i) rank[sequence[i]] = i;
-    for (std::uint64_t i = 0; i < bits.size(); ++i) index[i] = rank[index[i]];
+  Values indices(DType::uint64, {given.size()});
+  const std::span<std::uint64_t> index(static_cast<std::uint64_t*>(indices.data()), given.size());
+  const KeyRange range = key_range(given, sign);
+  std::vector<std::uint64_t> found;  // the keys, in the order of the groups
+  if (order == KeyOrder::sorted && range.is_narrow(given.size())) {
+    found = number_near_keys(given, sign, range, index);
+  } else {
+    found = number_keys(given, sign, range, index);
+    if (order == KeyOrder::sorted) sort_groups(found, index);
   }
   const auto division = std::make_shared<By::Division>();
   division->groups = found.size();
-  division->elements = bits.size();
+  division->elements = index.size();
   division->keys.emplace(keys.type(), std::vector<std::uint64_t>{found.size()});
-  for (std::uint64_t i = 0; i < sequence.size(); ++i) store(found[sequence[i]] ^ sign, keys.type(), i, *division->keys);
+  for (std::uint64_t i = 0; i < found.size(); ++i) store(found[i] ^ sign, keys.type(), i, *division->keys);
   if (keys.on_device() && found.size() < UINT32_MAX) {
-    const std::vector<std::uint32_t> narrow(index, index + bits.size());
+    const std::vector<std::uint32_t> narrow(index.begin(), index.end());
     const Buffer there(keys.buffer().device(), std::max<std::uint64_t>(4 * narrow.size(), 4));
     if (!narrow.empty()) there.write(narrow.data(), 4 * narrow.size());
     division->given.emplace(there, narrow.size(), DType::uint32);
@@ -164,7 +237,7 @@ Array By::indices() const noexcept {
 By by_offsets(const Array& offsets) {
   groups::require_integers(offsets, "offsets");
   if (offsets.size() == 0) throw Error(ErrorKind::usage, "segments need one offset more than there are segments: of none there is one, 0");
-  const std::vector<std::uint64_t> bits = groups::as_bits(offsets);
+  const std::vector<std::uint64_t> bits = groups::Integers(offsets).all();
   Values copy(DType::uint64, {bits.size()});
   for (std::uint64_t i = 0; i < bits.size(); ++i) {
     if (is_signed(offsets.type()) && bits[i] >> 63 != 0) {
@@ -190,7 +263,7 @@ By by_offsets(const Array& offsets) {
 
 By by_lengths(const Array& lengths) {
   groups::require_integers(lengths, "lengths");
-  const std::vector<std::uint64_t> bits = groups::as_bits(lengths);
+  const std::vector<std::uint64_t> bits = groups::Integers(lengths).all();
   std::vector<std::uint64_t> offsets = {0};
   for (std::uint64_t i = 0; i < bits.size(); ++i) {
     if (is_signed(lengths.type()) && bits[i] >> 63 != 0) {

@@ -1,47 +1,21 @@
 // The order of elements by their groups.
 #include "groups/segments.hpp"
 
-#include "core/array/array_blocks.hpp"
 #include "core/threads/chunks.hpp"
-#include "core/visit.hpp"
 #include "groups/axes.hpp"
 #include "groups/index/scatter.hpp"
+#include "groups/integers.hpp"
 
 #include <samesum/error.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <span>
-#include <type_traits>
 #include <utility>
 
 namespace samesum::groups {
-
-void require_integers(const Array& keys, std::string_view what) {
-  if (is_integer(keys.type())) return;
-  throw Error(ErrorKind::usage, fmt::format("{} are integers, and these are {}", what, name_of(keys.type())));
-}
-
-std::vector<std::uint64_t> as_bits(const Array& data) {
-  if (data.on_device()) return as_bits(copied_to_host(data).array());
-  std::vector<std::uint64_t> bits;
-  bits.reserve(data.size());
-  core::for_blocks(data, core::Order::index, [&](View block) {
-    const auto* from = static_cast<const std::byte*>(block.data());
-    core::visit(block.type(), [&](auto element) {
-      if constexpr (std::is_integral_v<decltype(element)>) {
-        for (std::uint64_t i = 0; i < block.size(); ++i, from += block.stride()) {
-          std::memcpy(&element, from, sizeof element);
-          bits.push_back(static_cast<std::uint64_t>(element));
-        }
-      }
-    });
-  });
-  return bits;
-}
 
 void require_keys(const Array& data, const By& by) {
   if (data.size() == by.elements()) return;
@@ -59,34 +33,6 @@ std::uint64_t Segments::longest() const noexcept {
 }
 
 namespace {
-
-constexpr std::size_t kBlock = 2048;  // elements whose groups are read at once
-
-// The groups of elements, in host memory, as 64 bits.
-class Indices {
- public:
-  explicit Indices(const Array& array) : array_(array) {
-    if (array.contiguous() && !array.on_device()) return;
-    copy_.emplace(copied_to_host(array));
-    array_ = copy_->array();
-  }
-  DType type() const { return array_.type(); }
-  void read(std::uint64_t first, std::size_t count, std::uint64_t* to) const {
-    core::visit(array_.type(), [&](auto index) {
-      if constexpr (std::is_integral_v<decltype(index)>) {
-        const auto* const from = static_cast<const std::byte*>(array_.data()) + first * sizeof index;
-        for (std::size_t i = 0; i < count; ++i) {
-          std::memcpy(&index, from + i * sizeof index, sizeof index);
-          to[i] = static_cast<std::uint64_t>(index);
-        }
-      }
-    });
-  }
-
- private:
-  Array array_;
-  std::optional<Values> copy_;
-};
 
 // Counting sort, stable: each thread counts the elements of its part for each group, then moves them.
 class Sorting {
@@ -140,17 +86,12 @@ class Sorting {
   template <class Body>
   void for_parts(const Body& body) const {
     core::for_chunks(parts_, static_cast<std::uint32_t>(parts_), 1, [&](std::uint32_t, std::uint64_t part, std::uint64_t) {
-      const std::uint64_t end = size_ * (part + 1) / parts_;
-      std::array<std::uint64_t, kBlock> groups{};
-      for (std::uint64_t first = size_ * part / parts_; first < end; first += kBlock) {
-        const std::size_t count = std::min<std::uint64_t>(kBlock, end - first);
-        indices_.read(first, count, groups.data());
-        body(part, first, std::span<const std::uint64_t>(groups).first(count));
-      }
+      indices_.for_blocks(size_ * part / parts_, size_ * (part + 1) / parts_,
+                          [&](std::uint64_t first, std::span<const std::uint64_t> groups) { body(part, first, groups); });
     });
   }
 
-  Indices indices_;
+  Integers indices_;
   std::uint64_t size_, groups_, parts_;
   std::vector<std::uint64_t> next_;  // of each part and group: how many elements, then where the next one goes
 };

@@ -7,7 +7,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <string_view>
 #include <vector>
 
 namespace samesum::groups {
@@ -30,9 +29,5 @@ Segments segments_of(const Array& data, const By& by, std::uint32_t threads, boo
 
 /// @throws Error (usage) unless each element has a key.
 void require_keys(const Array& data, const By& by);
-/// @throws Error (usage) unless these are integers; `what` they are.
-void require_integers(const Array& keys, std::string_view what);
-/// Integers of any type as such of 64 bits, in C order.
-std::vector<std::uint64_t> as_bits(const Array& data);
 
 }  // namespace samesum::groups
