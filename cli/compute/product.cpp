@@ -168,7 +168,7 @@ void add_product(CLI::App& program, Action& action) {
   seq 100 | samesum prod --exact -     all 158 digits of 100!
   samesum prod --nan skip --nodata -9999 x.npy
   samesum prod --axis 0 x.npy -o p.npy of each column of a matrix
-  samesum prod --column rate --by city t.csv for each group of rows
+  samesum prod --column price --by city t.csv of each group of rows
 
 The product of integers is exact. If 64 bits do not hold it, the error has its
 value; --exact prints up to 2^20 bits. Other numbers are multiplied in a fixed

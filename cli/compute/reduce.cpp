@@ -163,7 +163,7 @@ void add_reduce(CLI::App& program, Action& action) {
   samesum reduce --map '(abs(x), i)' --combine 'b[0] > a[0] ? b : a' x.npy # and where
   samesum reduce --map '(x, i)' --combine 'b[0] < a[0] ? b : a' --finish 'a[1]' x.npy
   samesum reduce --combine 'gcd(a, b)' --axis 0 n.npy -o g.npy # of each column
-  samesum reduce --combine 'gcd(a, b)' --column n --by city t.csv # for each group of rows
+  samesum reduce --combine 'gcd(a, b)' --column b --by city t.csv # of groups of rows
 
 Elements are combined in a balanced binary tree over their indices, in order: the
 operator need not commute, and the result is the same on every device if its

@@ -111,9 +111,9 @@ class GroupSums {
   /// The variance of each group as float64, rounded once; NaN for a group of no more than `ddof` elements.
   /// @throws Error (usage) if GroupOptions::squares is false.
   Values variances(std::uint64_t ddof = 0, NanPolicy nan = NanPolicy::propagate) const;
-  /// Its root, and that of the sum of squares, rounded once from the exact value. @throws likewise.
+  /// The root of the exact variance, rounded once; otherwise likewise.
   Values standard_deviations(std::uint64_t ddof = 0, NanPolicy nan = NanPolicy::propagate) const;
-  Values norms(NanPolicy nan = NanPolicy::propagate) const;
+  Values norms(NanPolicy nan = NanPolicy::propagate) const;  ///< the root of the exact sum of squares, rounded once; errors likewise
   /// The least, the greatest element of each group, in type(); of floats NaN for a group without elements. @throws Error (no_answer) for
   /// such a group of integers; Error (usage) if GroupOptions::extrema is false.
   Values minima(NanPolicy nan = NanPolicy::propagate) const;

@@ -92,7 +92,7 @@ class Commands(Case):
         super().setUp()
         self.device = kernel_device()
         generator = numpy.random.default_rng(1)
-        for name in ("x.npy", "a.npy", "b.npy", "v.npy", "w.npy", "dem.npy", "grid.npy", "data.npy"):
+        for name in ("x.npy", "a.npy", "b.npy", "m.npy", "v.npy", "w.npy", "dem.npy", "grid.npy", "data.npy"):
             numpy.save(self.path(name), generator.random(300, dtype="f4"))
         numpy.save(self.path("result.npy"), [numpy.load(self.path("x.npy")).sum(dtype="f8")])
         numpy.save(self.path("image.npy"), generator.random((40, 50), dtype="f4"))
@@ -107,6 +107,8 @@ class Commands(Case):
         numpy.save(self.path("center.npy"), numpy.load(self.path("A.npy")).mean(0))
         numpy.save(self.path("counts.npy"), generator.integers(0, 1000, 300))
         numpy.save(self.path("o.npy"), [0, 10, 10, 300])
+        for name in ("k.npy", "cells.npy"):
+            numpy.save(self.path(name), generator.integers(-5, 5, 300))
         numpy.save(self.path("lengths.npy"), [10, 0, 290])
         for name in ("dump.raw", "a.raw", "b.raw"):
             self.write(name, generator.random(1000).tobytes())
