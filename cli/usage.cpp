@@ -234,6 +234,17 @@ CLI::Validator whole_number(std::uint64_t least, std::uint64_t most) {
   return CLI::Validator(check, "");
 }
 
+CLI::Validator number_from(double least, double most) {
+  const auto check = [=](const std::string& text) -> std::string {
+    double number = 0;
+    const char* const end = text.data() + text.size();
+    const auto [rest, error] = std::from_chars(text.data(), end, number);
+    if (error == std::errc() && rest == end && number >= least && number <= most) return {};
+    return fmt::format("takes a number from {} to {}, not '{}'", least, most, text);
+  };
+  return CLI::Validator(check, "");
+}
+
 void refuse(const std::string& message) { throw Error(ErrorKind::usage, message); }
 
 }  // namespace samesum::cli

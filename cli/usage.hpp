@@ -34,5 +34,7 @@ inline void require(bool condition, const std::string& message) {
 
 /// For Option::transform: an integer, written as in parse_count.
 CLI::Validator whole_number(std::uint64_t least, std::uint64_t most);
+/// For Option::check: a decimal number.
+CLI::Validator number_from(double least, double most);
 
 }  // namespace samesum::cli

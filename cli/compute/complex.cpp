@@ -109,7 +109,8 @@ void print_complex(Output& out, std::string_view command, const std::vector<Comp
 
 std::optional<int> run_complex(Output& out, std::string_view command, const Input& input, const std::string& device,
                                const ResultOptions& result, const Tuning& tuning, bool further) {
-  if (!input.map.empty() || is_stream(input.files.front()) || !open_complex(input, input.files.front(), true)->complex())
+  if (!input.map.empty() || is_stream(input.files.front()) || input.is_image(input.files.front()) ||
+      !open_complex(input, input.files.front(), true)->complex())
     return std::nullopt;
   if (further || input.total || !input.nodata.empty() || result.float32 || !result.partial.empty()) {
     throw Error(ErrorKind::usage,

@@ -73,17 +73,18 @@ FoundProduct product_of(const NamedSource& input, const Device& device, const Pr
   return found;
 }
 
+void add_value(Json& object, const FoundProduct& found) {
+  if (found.number) return found.number->add_to(object);
+  object["value"] = found.digits;  // a string, as few programs read all digits of a number
+  object["type"] = "integer";
+}
+
 Json json_of(const FoundProduct& found) {
   Json object;
   object["file"] = found.name;
   object["count"] = found.count;
   object["missing"] = found.missing;
-  if (found.number) {
-    found.number->add_to(object);
-  } else {
-    object["value"] = found.digits;  // a string, as few programs read all digits of a number
-    object["type"] = "integer";
-  }
+  add_value(object, found);
   return object;
 }
 
@@ -137,6 +138,7 @@ int run(Output& out, ProductOptions options) {
     return kExitOk;
   }
   Json object;
+  if (all.size() == 1) add_value(object, all[0]);
   object["device"] = device.info().selector;
   object["nan_policy"] = options.result.nan;
   object["files"] = Json::array();
@@ -158,6 +160,7 @@ void add_product(CLI::App& program, Action& action) {
   add_map(*command, options->input);
   add_by(*command, options->input);
   add_total(*command, options->input);
+  add_images(*command, options->input);
   command->add_option("--threads", options->tuning.threads, "threads (CPU)")->transform(whole_number(1, 1u << 16))->option_text("N");
   add_options(*command, options->result, kNan | kPlain | kJson | kCsv | kHex | kVerbose);
   add_axes(*command, options->axes);

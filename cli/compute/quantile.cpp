@@ -90,7 +90,13 @@ FoundQuantiles find(const NamedSource& input, std::optional<DType> type, const s
 }
 
 void print_json(Output& out, const std::vector<FoundQuantiles>& all, const QuantileOptions& options) {
+  const auto add_value = [&](Json& object, const FoundQuantiles& found, std::size_t i) {
+    if (found.reason.empty()) return Number(found.quantiles.values[i]).add_to(object);
+    object["value"] = nullptr;
+    object["reason"] = found.reason;
+  };
   Json object;
+  if (all.size() == 1 && options.wanted.size() == 1) add_value(object, all[0], 0);
   object["method"] = options.method;
   object["nan_policy"] = options.result.nan;
   object["files"] = Json::array();
@@ -104,12 +110,7 @@ void print_json(Output& out, const std::vector<FoundQuantiles>& all, const Quant
     file["quantiles"] = Json::array();
     for (std::size_t i = 0; i < options.wanted.size(); ++i) {
       Json entry = {{"q", parse_fraction(options.wanted[i])}};
-      if (found.reason.empty()) {
-        Number(found.quantiles.values[i]).add_to(entry);
-      } else {
-        entry["value"] = nullptr;
-        entry["reason"] = found.reason;
-      }
+      add_value(entry, found, i);
       file["quantiles"].push_back(std::move(entry));
     }
     object["files"].push_back(std::move(file));
@@ -215,6 +216,7 @@ CLI::App* add_command(CLI::App& program, Action& action, const char* name, const
   add_nodata(*command, options->input.nodata);
   add_map(*command, options->input);
   add_total(*command, options->input);
+  add_images(*command, options->input);
   add_by(*command, options->input);
   add_axes(*command, options->axes);
   command->add_option("--method", options->method, "linear (default), lower, higher, nearest, midpoint")->type_name("NAME");

@@ -116,6 +116,7 @@ int run(Output& out, const ReduceOptions& options) {
 
   if (options.result.json) {
     Json object;
+    if (values.size() == 1) Number(values[0]).add_to(object);
     object["values"] = Json::array();
     for (const Value& value : values) Number(value).add_to(object["values"].emplace_back());
     object["count"] = count;

@@ -136,6 +136,7 @@ CLI::App* add_command(CLI::App& program, Action& action, const char* name, const
   if (!rounds) refuse_option(*command, "--float32", "it tells of an element as it is, and nothing is rounded");
   add_nodata(*command, options->nodata);
   add_map(*command, options->input);
+  add_images(*command, options->input);
   add_by(*command, options->input);
   command->callback([options, &action] {
     options->input.threads = options->tuning.threads;

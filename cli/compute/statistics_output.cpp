@@ -24,20 +24,18 @@ std::string text_of(const Number& number, const StatisticsOptions& options) { re
 
 namespace {
 
+void add_answer(Json& object, const Answer& value) {
+  if (value.number) return value.number->add_to(object);
+  object["value"] = nullptr;
+  object["reason"] = value.reason;
+}
+
 void add_statistics(Json& object, const Found& found, const std::vector<const Statistic*>& wanted, const StatisticsOptions& options) {
   object["count"] = found.all.count();
   object["nan_count"] = found.all.nan_count();
   object["missing"] = found.missing;
   for (const Statistic* statistic : wanted) {
-    const Answer value = answer(*statistic, found, options);
-    Json entry;
-    if (value.number) {
-      value.number->add_to(entry);
-    } else {
-      entry["value"] = nullptr;
-      entry["reason"] = value.reason;
-    }
-    object["statistics"][statistic->name] = entry;
+    add_answer(object["statistics"][statistic->name], answer(*statistic, found, options));
   }
 }
 
@@ -141,6 +139,7 @@ void print_rows(Output& out, const std::vector<Found>& all, const std::vector<co
 void print_json(Output& out, const std::vector<Found>& all, const std::vector<const Statistic*>& wanted, const Device& device,
                 const StatisticsOptions& options) {
   Json object;
+  if (all.size() == 1 && wanted.size() == 1) add_answer(object, answer(*wanted[0], all[0], options));  // as `sum` and `dot` have it
   object["device"] = device.info().selector;
   object["nan_policy"] = options.result.nan;
   object["ddof"] = options.ddof;

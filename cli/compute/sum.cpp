@@ -5,7 +5,6 @@
 #include "compute/summing.hpp"
 #include "group/axes.hpp"
 #include "group/by.hpp"
-#include "input/image_input.hpp"
 #include "input/nodata.hpp"
 #include "part/part.hpp"
 #include "part/partial.hpp"
@@ -13,6 +12,7 @@
 
 #include <samesum/error.hpp>
 
+#include <algorithm>
 #include <memory>
 
 namespace samesum::cli {
@@ -26,19 +26,9 @@ struct SumOptions {
   ResultOptions result;
   AxesOptions axes;
   PartOptions part;
-  ImageSelection selection;
 
-  bool of_image() const { return input.files.size() == 1 && input.dtype.empty() && input.map.empty() && is_image(input.files.front()); }
-  // The files' numbers, or those of an image's channels.
-  std::vector<NamedSource> sources() const {
-    if (of_image()) {
-      if (!input.nodata.empty() || !input.columns.empty() || input.total) {
-        throw Error(ErrorKind::usage, "of an image the sum of each channel is computed: leave out --nodata, --column and --total");
-      }
-      return channels_of(input.files.front(), selection);
-    }
-    if (selection.wanted()) throw Error(ErrorKind::usage, "--region and --mask are for one image: a PNG, JPEG or TIFF file");
-    return input.sources();
+  bool of_images() const {
+    return std::ranges::any_of(input.files, [&](const std::string& file) { return input.is_image(file); });
   }
 };
 
@@ -69,7 +59,7 @@ int print_all(Output& out, const SumOptions& options, const std::vector<NamedSou
 }
 
 int run_in_parts(Output& out, const SumOptions& options) {
-  if (options.split || means_all(options.device) || options.axes.wanted() || options.of_image() || options.selection.wanted()) {
+  if (options.split || means_all(options.device) || options.axes.wanted() || options.of_images() || options.input.selection.wanted()) {
     throw Error(
         ErrorKind::usage,
         "--part and --checkpoint are for the sum of all elements on one device: leave out --split, --device all, --axis and images");
@@ -112,14 +102,14 @@ int run(Output& out, const SumOptions& options) {
     }
     return run_sums_of_columns(out, options.input, options.device, options.result);
   }
-  if (!options.of_image()) {
+  if (!options.of_images()) {
     const bool further = options.split || means_all(options.device) || options.sum.variant != "auto" || options.sum.group_size != 0;
     const auto code = run_complex(out, "sum", options.input, options.device, options.result, options.sum, further);
     if (code) return *code;
   }
   const PartialTarget partial(options.result.partial, options.input.files);
-  const std::vector<NamedSource> sources = options.sources();
-  const std::uint64_t bytes = options.of_image() ? 0 : options.input.resident_bytes();
+  const std::vector<NamedSource> sources = options.input.sources();
+  const std::uint64_t bytes = options.input.resident_bytes();
   if (means_all(options.device) && !options.split) return print_all(out, options, sources, partial);
 
   const std::vector<Device> devices = open_devices(options.device, bytes);
@@ -167,7 +157,7 @@ void add_sum(CLI::App& program, Action& action) {
   add_part(*command, options->part);
   add_axes(*command, options->axes);
   add_tile(*command, options->axes);
-  add_selection(*command, options->selection, "of an image");
+  add_images(*command, options->input);
   add_by(*command, options->input);
   const CLI::Validator range = whole_number(1, 1u << 16);
   command->add_option("--variant", options->sum.variant, "how to sum; see 'samesum bench sum'")->type_name("NAME");

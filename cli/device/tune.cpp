@@ -163,7 +163,7 @@ void add_tune(CLI::App& program, Action& action) {
   command->add_option("--dtype", options->types, "default: float32 and float64")->take_all()->type_name("TYPE");
   command->add_option("--size", options->sizes, "bytes: 64K, 2^20 (default: 4K to 64M)")->take_all()->option_text("BYTES");
   command->add_option("--seconds", options->tune.seconds, "time for all of it (default 60)")
-      ->check(CLI::Range(0.1, 86400.0))
+      ->check(number_from(0.1, 86400))
       ->option_text("N");
   command->add_option("--output", options->tune.path, "the file to write, instead of your own")->type_name("FILE");
   command->add_option("--kind", options->tune.kind, "write records for all devices with this word in their names, or 'generic'")

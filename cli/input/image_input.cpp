@@ -1,6 +1,8 @@
 #include "input/image_input.hpp"
 
-#include "output/number.hpp"
+#include "input/elements.hpp"
+#include "input/input.hpp"
+#include "output/printable.hpp"
 
 #include <samesum/error.hpp>
 

@@ -1,9 +1,6 @@
 // Images as inputs: regions, masks, channels.
 #pragma once
 
-#include "input/elements.hpp"
-#include "input/input.hpp"
-
 #include <samesum/image.hpp>
 
 #include <CLI/CLI.hpp>
@@ -13,6 +10,9 @@
 #include <vector>
 
 namespace samesum::cli {
+
+class Elements;
+struct NamedSource;
 
 /// Which pixels of an image are taken.
 struct ImageSelection {

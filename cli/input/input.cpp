@@ -233,11 +233,22 @@ std::vector<NamedSource> Input::sources() const {
   }
   std::vector<NamedSource> sources;
   for (const std::string& file : files) {
-    sources.push_back({file, [*this, file, how = options()] { return open(file, how); }});
+    if (!is_image(file)) {
+      require(!selection.wanted(),
+              fmt::format("{} is no image (PNG, JPEG, TIFF), and --region and --mask are for images: leave them out", shown_name(file)));
+      sources.push_back({file, [*this, file, how = options()] { return open(file, how); }});
+      continue;
+    }
+    require(nodata.empty() && columns.empty() && !all_columns && !total,
+            fmt::format("of an image, as {} is, each channel is reduced by itself: leave out --nodata, --column and --total",
+                        shown_name(file)));
+    for (NamedSource& channel : channels_of(file, selection)) sources.push_back(std::move(channel));
   }
   if (!total) return sources;
   return {as_one(std::move(sources))};
 }
+
+bool Input::is_image(const std::string& file) const { return images && dtype.empty() && map.empty() && samesum::is_image(file); }
 
 bool Input::has_stream() const {
   if (map.empty()) return std::ranges::any_of(files, is_stream);
@@ -250,7 +261,7 @@ std::uint64_t Input::resident_bytes() const {
   how.mapped = true;  // which takes no memory
   std::uint64_t bytes = 0;
   for (const std::string& file : files) {
-    if (!is_stream(file)) bytes += open(file, how)->resident_bytes();
+    if (!is_stream(file) && !is_image(file)) bytes += open(file, how)->resident_bytes();
   }
   return bytes;
 }
@@ -293,6 +304,11 @@ void add_text_options(CLI::App& command, Input& input) {
   command.add_option("--skip-lines", input.skip_lines, "of a text: lines before the first")
       ->transform(whole_number(0, UINT64_MAX))
       ->option_text("N");
+}
+
+void add_images(CLI::App& command, Input& input) {
+  input.images = true;
+  add_selection(command, input.selection, "of an image");
 }
 
 void add_map(CLI::App& command, Input& input) {

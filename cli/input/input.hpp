@@ -1,6 +1,8 @@
 // The inputs of the commands that read numbers: files and their formats.
 #pragma once
 
+#include "input/image_input.hpp"
+
 #include <samesum/formula.hpp>
 #include <samesum/source.hpp>
 
@@ -49,6 +51,8 @@ struct Input {
   std::string map = {};                      ///< a formula of the files' numbers, which the command reads instead of them; empty: none
   std::vector<std::string> parameters = {};  ///< of the formula: "h=0.5"
   bool native = false;                       ///< of the formula: FormulaMath::native
+  bool images = false;                       ///< images are read, too: each channel is an input
+  ImageSelection selection = {};             ///< of images the pixels that are taken
   bool any_order = false;                    ///< the order of an array's elements does not matter
   bool mapped = false;                       ///< a file that can be mapped is, though it be larger than the memory: InputOptions::mapped
   Tables tables = Tables::one_column;
@@ -61,8 +65,10 @@ struct Input {
   InputOptions options() const;
   /// Opens a file.
   std::unique_ptr<Source> open(const std::string& file) const { return open(file, options()); }
-  /// The inputs; with `total` a single one, the concatenation of all files.
+  /// The inputs: files, and each channel of an image; with `total` a single one, the concatenation of all files.
   std::vector<NamedSource> sources() const;
+  /// Whether a file is read as an image.
+  bool is_image(const std::string& file) const;
   /// Bytes of all elements that can be summed in place. Opens every file, so that a bad one is found before a long sum begins; pipes and
   /// standard input are not read.
   std::uint64_t resident_bytes() const;
@@ -101,6 +107,8 @@ CLI::Option* add_files(CLI::App& command, Input& input, const std::string& descr
 void add_options(CLI::App& command, Input& input);
 /// Of those the options for texts alone.
 void add_text_options(CLI::App& command, Input& input);
+/// Images are read, too: adds --region and --mask.
+void add_images(CLI::App& command, Input& input);
 /// Adds --map, --param and --native.
 void add_map(CLI::App& command, Input& input);
 /// Of those --native alone.

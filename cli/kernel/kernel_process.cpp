@@ -1,6 +1,7 @@
 #include "kernel/kernel_process.hpp"
 
 #include "output/progress.hpp"
+#include "usage.hpp"
 
 #include <samesum/error.hpp>
 
@@ -128,7 +129,7 @@ class Child {
 void add_options(CLI::App& command, UserKernelOptions& options) {
   command.add_option("--kernel", options.path, "a kernel of your own as one more variant")->type_name("FILE");
   command.add_option("--kernel-seconds", options.seconds, "that it may take in all (default 60)")
-      ->check(CLI::Range(1u, 1u << 20, "number"))
+      ->check(number_from(1, 1u << 20))
       ->option_text("N");
 }
 

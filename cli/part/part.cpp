@@ -285,7 +285,7 @@ void add_part(CLI::App& command, PartOptions& options) {
   command.add_option("--part", options.part, "one of N equal parts of the elements: with --partial, for 'merge'")->option_text("K/N");
   command.add_option("--checkpoint", options.checkpoint, "keep what is done here; the same command goes on from it")->type_name("FILE");
   command.add_option("--every", options.every, "seconds between two checkpoints (default 10)")
-      ->check(CLI::Range(0.0, 1e6))
+      ->check(number_from(0, 1e6))
       ->option_text("SECONDS");
 }
 

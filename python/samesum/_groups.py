@@ -117,13 +117,13 @@ class GroupBy:
 
     Parameters
     ----------
-    keys : array_like
-        One for each element, of any type that can be sorted.
+    *keys : array_like
+        One for each element, of any type that can be sorted. Of several arrays, of one shape, all of an element's keys count.
 
     Attributes
     ----------
-    keys : numpy.ndarray
-        The key of each group, in the order of all results.
+    keys : numpy.ndarray or tuple of numpy.ndarray
+        The key of each group, in the order of all results; of several arrays one for each.
 
     Examples
     --------
@@ -133,19 +133,28 @@ class GroupBy:
 
     keys: Any
 
-    def __init__(self, keys: Any) -> None:
-        keys = self._given = every(keys)
+    def __init__(self, *keys: Any) -> None:
+        if not keys:
+            raise TypeError("samesum: groups are of keys: pass an array of them")
+        self._group(every(keys[0]) if len(keys) == 1 else _combined(keys))
+        self.keys = self._sorted
+        if len(keys) > 1:
+            first = self._by.reduce(_numpy.arange(self._given.size).reshape(self._given.shape), "min", 0, None)
+            self.keys = tuple(every(each).reshape(-1)[first] for each in keys)
+
+    def _group(self, keys: Any) -> None:
+        self._given = keys
         self._ranked: Any = None
         self._near = _near(keys)
         if self._near is not None:
             indices, low = self._near
             counts = _numpy.bincount(indices.ravel())
             self._groups, self._present = len(counts), _numpy.flatnonzero(counts)
-            self.keys = (self._present + low).astype(keys.dtype)
+            self._sorted = (self._present + low).astype(keys.dtype)
         elif keys.dtype.kind in "iub":
-            self.keys = self._by.keys.astype(keys.dtype, copy=False)
+            self._sorted = self._by.keys.astype(keys.dtype, copy=False)
         else:  # of any type that can be sorted: by their ranks
-            self.keys, ranks = _numpy.unique(keys, return_inverse=True)
+            self._sorted, ranks = _numpy.unique(keys, return_inverse=True)
             self._ranked = _core.By.keys_of(ranks.reshape(keys.shape))
 
     @property
@@ -182,11 +191,13 @@ class GroupBy:
     def _spread(self, found: Any, groups: GroupBy, what: str, empty: float) -> Any:
         """Results of some of the groups, beside `empty` for the others."""
         if len(groups) < len(self) and found.dtype.kind in "iu" and empty != empty:
-            lacking = _numpy.setdiff1d(self.keys, groups.keys)[0]
-            raise _core.NoAnswerError(f"there is no {what} of the group {lacking!r}: all its elements are missing")
+            lacking = _numpy.setdiff1d(self._sorted, groups._sorted)[0]
+            at = _numpy.searchsorted(self._sorted, lacking)
+            key = tuple(each[at] for each in self.keys) if isinstance(self.keys, tuple) else lacking
+            raise _core.NoAnswerError(f"there is no {what} of the group {key!r}: all its elements are missing")
         fill = empty if found.dtype.kind == "f" or empty == empty else 0  # of integers, where all groups are there
         results = _numpy.full(found.shape[:-1] + (len(self),), fill, found.dtype)
-        results[..., _numpy.searchsorted(self.keys, groups.keys)] = found
+        results[..., _numpy.searchsorted(self._sorted, groups._sorted)] = found
         return results
 
     @documented
@@ -516,19 +527,39 @@ class GroupBy:
         return self._reduced(x, "count", 0, None)
 
     def __len__(self) -> int:
-        return len(self.keys)
+        return len(self._sorted)
 
     def __repr__(self) -> str:
         return f"<samesum.GroupBy of {len(self)} groups>"
 
 
-def groupby(keys: Any) -> GroupBy:
+def _combined(keys: tuple[Any, ...]) -> Any:
+    """An integer for each element, in the order of its keys, the first of which counts most."""
+    arrays = [every(each) for each in keys]
+    if any(each.shape != arrays[0].shape for each in arrays):
+        raise TypeError(f"samesum: keys of shapes {', '.join(str(each.shape) for each in arrays)}: each element needs one of each")
+    numbers, count = _numpy.zeros(arrays[0].size, _numpy.int64), 1
+    for each in arrays:
+        if each.dtype.kind in "iu":
+            division = _core.By.keys_of(each.reshape(-1))
+            ranks, distinct = division.indices, division.groups
+        else:
+            ordered, ranks = _numpy.unique(each, return_inverse=True)
+            ranks, distinct = ranks.reshape(-1), len(ordered)
+        if count * distinct >= 2**63:  # only as many numbers as there are groups so far
+            division = _core.By.keys_of(numbers)
+            numbers, count = division.indices, division.groups
+        numbers, count = numbers * distinct + ranks, count * distinct
+    return numbers.reshape(arrays[0].shape)
+
+
+def groupby(*keys: Any) -> GroupBy:
     """The groups of equal keys.
 
     Parameters
     ----------
-    keys : array_like
-        One for each element, of any type that can be sorted.
+    *keys : array_like
+        One for each element, of any type that can be sorted. Of several arrays, of one shape, all of an element's keys count.
 
     Returns
     -------
@@ -539,8 +570,11 @@ def groupby(keys: Any) -> GroupBy:
     >>> groups = samesum.groupby([7, 3, 7])
     >>> groups.keys, groups.sum([1e16, 2.0, 1.0])
     (array([3, 7]), array([2.e+00, 1.e+16]))
+    >>> groups = samesum.groupby([7, 3, 7], ['b', 'a', 'a'])
+    >>> [key.tolist() for key in groups.keys], groups.sum([1, 2, 4]).tolist()
+    ([[3, 7, 7], ['a', 'a', 'b']], [2, 4, 1])
     """
-    return GroupBy(keys)
+    return GroupBy(*keys)
 
 
 def _indices(x: Any) -> Any:

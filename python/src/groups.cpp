@@ -266,6 +266,13 @@ void bind_groups(nb::module_& m) {
                   })
       .def_prop_ro("keys", [](const By& self) { return shown(Values(self.keys())); })
       .def_prop_ro("groups", &By::groups)
+      .def_prop_ro("indices",
+                   [](const By& self) {
+                     const Array indices = self.indices();
+                     Values copy(indices.type(), {indices.size()});
+                     if (indices.size() != 0) std::memcpy(copy.data(), indices.data(), indices.bytes());
+                     return array_of(std::move(copy), DType::int64);
+                   })
       .def("reduce", &reduce_groups, nb::arg(), nb::arg(), nb::arg(), nb::arg().none())
       .def("operate", &operate_on_groups, nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg(), nb::arg())
       .def("quantiles", &group_quantiles, nb::arg(), nb::arg(), nb::arg(), nb::arg().none());

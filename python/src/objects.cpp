@@ -135,6 +135,13 @@ The object itself.)")
       .def(
           "__add__", [](T a, const T& b) { return a += b; }, nb::is_operator(), alone, nb::arg().lock())
       .def(
+          "__radd__",  // sum(parts) begins with 0
+          [](const T& self, int zero) {
+            if (zero != 0) throw nb::type_error("samesum: to a part only another one is added, or 0, with which sum() begins");
+            return T(self);
+          },
+          nb::is_operator(), alone, nb::arg())
+      .def(
           "__eq__", [](const T& a, const T& b) { return a == b; }, nb::is_operator(), alone, nb::arg().lock())
       .def(
           "serialize", [](const T& self) { return bytes_of(self.serialize()); }, alone,

@@ -119,7 +119,7 @@ Value as_float(const Value& value) {
 void require_elements(std::uint64_t count, std::uint64_t nans) {
   if (count != 0) return;
   throw Error(ErrorKind::no_answer,
-              nans == 0 ? "there is no quantile of no elements" : "there is no quantile of no elements: all are NaN, and left out");
+              fmt::format("no elements have no median, nor other quantiles{}", nans == 0 ? "" : ": all are NaN, and left out"));
 }
 
 Fraction fraction_of(double q) {

@@ -2,6 +2,7 @@
 import csv
 import io
 import json
+import math
 import os
 import pty
 import random
@@ -293,6 +294,35 @@ class Hist(Case):
         self.assertEqual(self.json("large.tif", preexec_fn=limited)["channels"][0]["counts"][0], large.size)
         self.assertIn("over 60000000, the most that are read; --max-pixels allows more", self.refuse("large.tif", "--max-pixels", "60000000"))
         self.assertEqual(self.json("large.tif", "--max-pixels", "63000000")["channels"][0]["total"], large.size)
+
+    def test_reductions_of_images(self):
+        pixels = numpy.random.default_rng(8).integers(1, 4, (6, 7, 3), dtype=numpy.uint8)
+        self.write("a.png", png(pixels))
+        mask = numpy.zeros_like(pixels)
+        mask[1:4, 2:5] = 255
+        self.write("mask.png", png(mask))
+
+        def of(*command):
+            result = Case.run_program(self, *command)
+            self.assertEqual((result.returncode, result.stderr), (0, b""), command)
+            return [line.split("\t") for line in result.stdout.decode().splitlines()]
+        channels = [pixels[..., i].ravel() for i in range(3)]
+        names = ["a.png, red", "a.png, green", "a.png, blue"]
+        for command, function in ((["sum"], numpy.sum), (["mean"], numpy.mean), (["max"], numpy.max), (["argmin"], numpy.argmin), (["median"], numpy.median)):
+            self.assertEqual([(float(value), name) for value, name in of(*command, "a.png")][:3], [(function(each), name) for each, name in zip(channels, names)])
+        products = [str(math.prod(each.tolist())) for each in channels]
+        self.assertEqual(of("prod", "--exact", "a.png"), [list(each) for each in zip(products, names)])
+        self.assertEqual([float(line[0]) for line in of("mean", "--mask", "mask.png", "a.png")], [pixels[1:4, 2:5, i].mean() for i in range(3)])
+        self.assertEqual([line[0] for line in of("max", "--region", "2x3+4+1", "a.png")], [str(pixels[1:4, 4:6, i].max()) for i in range(3)])
+        table = Case.run_program(self, "stats", "--only", "count,sum", "--csv", "a.png").stdout.decode().splitlines()
+        self.assertEqual(table, ["file,count,sum"] + ['"%s",42,%d' % (name, each.sum()) for name, each in zip(names, channels)])
+        numpy.save(self.path("x.npy"), channels[0])
+        self.assertEqual([line[0] for line in of("sum", "a.png", "x.npy")][:4], [str(each.sum()) for each in channels + channels[:1]])
+        for words, command in (("--region and --mask are for images", ("mean", "--region", "2x2+0+0", "x.npy")), ("leave out --nodata", ("mean", "--nodata", "1", "a.png")),
+                               ("leave out --nodata", ("median", "--total", "a.png"))):
+            result = Case.run_program(self, *command)
+            self.assertEqual(result.returncode, 2)
+            self.assertIn(words, result.stderr.decode())
 
     def test_what_is_no_image_of_ours(self):
         volume = tiff([numpy.zeros((4, 4), numpy.uint8)], extra=[(32997, 4, 3)])

@@ -128,7 +128,7 @@ class Median(Case):
         self.assertEqual(self.noted("median", "x.npy"), ("nan\n", "x.npy: 1 NaN among the elements; --nan skip leaves NaNs out\n"))
         self.assertEqual(self.noted("median", "--nan", "skip", "x.npy"), ("1.5\n", "x.npy: 1 NaN left out\n"))
         self.array("y.npy", [math.nan])
-        self.assertIn("y.npy: there is no quantile of no elements: all are NaN", self.refuse("median", "--nan", "skip", "y.npy", code=1))
+        self.assertIn("y.npy: no elements have no median, nor other quantiles: all are NaN", self.refuse("median", "--nan", "skip", "y.npy", code=1))
         found = self.json("median", "--nan", "skip", "x.npy", "y.npy")
         self.assertEqual([file["quantiles"][0]["value"] for file in found["files"]], [1.5, None])
         self.assertEqual((found["files"][0]["count"], found["files"][0]["nan_count"]), (3, 1))

@@ -251,6 +251,28 @@ class Pairs(unittest.TestCase):
         with self.assertRaisesRegex(TypeError, "map"):
             samesum.reduce(x, "a + b", map=3)
 
+    def test_several_keys(self):
+        rng = np.random.default_rng(3)
+        x = rng.integers(-50, 50, 3000).astype(float)
+        keys = rng.integers(0, 5, 3000).astype(np.int8), rng.choice(["b", "a", ""], 3000), rng.choice([0.5, -2.0], 3000)
+        groups = samesum.groupby(*keys)
+        wanted = {}
+        for number, key in zip(x, zip(*(each.tolist() for each in keys))):
+            wanted.setdefault(key, []).append(number)
+        self.assertEqual([each.dtype for each in groups.keys], [each.dtype for each in keys])
+        self.assertEqual(list(zip(*(each.tolist() for each in groups.keys))), sorted(wanted))
+        self.assertEqual((len(groups), groups.sum(x).tolist()), (len(wanted), [sum(wanted[key]) for key in sorted(wanted)]))
+        self.assertEqual(groups.prod(x[:, None].reshape(-1)).shape, (len(wanted),))
+        wide = samesum.groupby(*(rng.permutation(2**13) for _ in range(6)))  # 2^78 combinations
+        self.assertEqual((len(wide), wide.count(np.zeros(2**13)).tolist()), (2**13, [1] * 2**13))
+        self.assertEqual(list(zip(*wide.keys)), sorted(zip(*wide.keys)))
+        for wrong in (lambda: samesum.groupby(), lambda: samesum.groupby([1, 2], [1, 2, 3])):
+            with self.assertRaises(TypeError):
+                wrong()
+        masked = np.ma.masked_array([1, 2, 3], [0, 0, 1])
+        with self.assertRaisesRegex(samesum.NoAnswerError, "group .*2.*'b'"):
+            samesum.groupby([1, 1, 2], ["a", "a", "b"]).min(masked)
+
     def test_complex_pairs(self):
         rng = np.random.default_rng(7)
         for kind in (np.complex64, np.complex128):

@@ -427,6 +427,9 @@ class Objects(unittest.TestCase):
         damaged[30] ^= 1
         with self.assertRaises(samesum.SamesumError):
             samesum.Accumulator.deserialize(damaged)
+        self.assertEqual(sum(samesum.Accumulator(x[i::7]) for i in range(7)), whole)
+        with self.assertRaisesRegex(TypeError, "only another one is added, or 0"):
+            1 + whole
         words = samesum.Accumulator(x[:7]).words() + samesum.Accumulator(x[7:]).words()
         self.assertEqual(samesum.Accumulator.from_words(words), whole)
         with self.assertRaisesRegex(ValueError, "82 words"):
