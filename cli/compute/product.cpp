@@ -112,7 +112,7 @@ void print(Output& out, const std::vector<FoundProduct>& all, const ProductOptio
 
 int run(Output& out, ProductOptions options) {
   options.result.check();
-  options.input.check_formula();
+  options.input.check();
   if (options.exact && options.result.hex) throw Error(ErrorKind::usage, "--exact gives decimal digits: leave --hex out");
   options.input.in_order = true;
   options.axes.check();

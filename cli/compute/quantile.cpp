@@ -161,7 +161,7 @@ void print_notes(Output& out, const std::vector<FoundQuantiles>& all, const Quan
 
 int run(Output& out, const QuantileOptions& options) {
   options.result.check();
-  options.input.check_formula();
+  options.input.check();
   std::vector<double> q;
   for (const std::string& one : options.wanted) q.push_back(parse_fraction(one));
   const QuantileMethod method = parse_quantile_method(options.method);

@@ -49,7 +49,7 @@ int run(Output& out, StatisticsOptions options) {
   options.result.check();
   options.axes.check();
   options.part.check();
-  options.input.check_formula();
+  options.input.check();
   if (options.input.keys.empty() && (options.part.wanted() || !options.result.partial.empty())) return run_in_parts(out, options);
   if (options.input.sorted && options.input.keys.empty()) throw Error(ErrorKind::usage, "--sorted goes with --by");
   if (!options.input.keys.empty()) {

@@ -76,7 +76,7 @@ int run(Output& out, const SumOptions& options) {
   options.result.check();
   options.axes.check();
   options.part.check();
-  options.input.check_formula();
+  options.input.check();
   if (options.split && options.device == "auto" && !means_all(options.device)) {
     throw Error(ErrorKind::usage, "--split shares the work out over several devices: name them (--device all, or cuda:0,cuda:1)");
   }

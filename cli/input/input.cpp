@@ -137,7 +137,10 @@ InputOptions Input::options() const {
 }
 
 std::unique_ptr<Source> Input::open(const std::string& file, const InputOptions& how) const {
-  std::unique_ptr<Source> source = tables == Tables::one_column ? open_source(file, how) : open_table(file, how);
+  return prepared(tables == Tables::one_column ? open_source(file, how) : open_table(file, how));
+}
+
+std::unique_ptr<Source> Input::prepared(std::unique_ptr<Source> source) const {
   if (any_order) source->allow_any_order();
   if (nodata.empty()) return source;
   return std::make_unique<WithoutNodata>(std::move(source), nodata);
@@ -149,9 +152,15 @@ Formula Input::formula() const { return Formula(map, math()); }
 
 std::vector<FormulaParameter> Input::formula_parameters() const { return parse_parameters(parameters); }
 
-void Input::check_formula() const {
+void Input::check() const {
   require(!map.empty() || (parameters.empty() && !native), "--param and --native are for the formula of --map, and there is none: add it");
   if (!map.empty()) check_used(parameters, {map});
+  for (const std::string& file : files) {
+    require(!selection.wanted() || is_image(file),
+            map.empty()
+                ? fmt::format("{} is no image (PNG, JPEG, TIFF), and --region and --mask are for images: leave them out", shown_name(file))
+                : "--region and --mask are for images, and --map for arrays and tables: leave one out");
+  }
 }
 
 std::vector<Input::Operand> Input::operands(const Formula& formula) const {
@@ -234,15 +243,13 @@ std::vector<NamedSource> Input::sources() const {
   std::vector<NamedSource> sources;
   for (const std::string& file : files) {
     if (!is_image(file)) {
-      require(!selection.wanted(),
-              fmt::format("{} is no image (PNG, JPEG, TIFF), and --region and --mask are for images: leave them out", shown_name(file)));
       sources.push_back({file, [*this, file, how = options()] { return open(file, how); }});
       continue;
     }
-    require(nodata.empty() && columns.empty() && !all_columns && !total,
-            fmt::format("of an image, as {} is, each channel is reduced by itself: leave out --nodata, --column and --total",
-                        shown_name(file)));
-    for (NamedSource& channel : channels_of(file, selection)) sources.push_back(std::move(channel));
+    require(columns.empty() && !all_columns, fmt::format("{} is an image, and --column is for texts: leave it out", shown_name(file)));
+    for (NamedSource& channel : channels_of(file, selection)) {
+      sources.push_back({channel.name, [*this, open_channel = channel.open] { return prepared(open_channel()); }});
+    }
   }
   if (!total) return sources;
   return {as_one(std::move(sources))};

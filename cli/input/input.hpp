@@ -95,11 +95,14 @@ struct Input {
   Formula formula() const;
   FormulaMath math() const;
   std::vector<FormulaParameter> formula_parameters() const;
-  /// @throws Error (usage) for --param or --native without --map, in commands that have no other formula.
-  void check_formula() const;
+  /// @throws Error (usage) for --param or --native without --map, in commands that have no other formula; for --region or --mask of what is
+  /// no image.
+  void check() const;
 
  private:
   std::unique_ptr<Source> open(const std::string& file, const InputOptions& how) const;
+  // In the order, and without the elements, that these options ask for.
+  std::unique_ptr<Source> prepared(std::unique_ptr<Source> source) const;
 };
 
 /// Adds the argument FILE ..., and the options for reading files.

@@ -152,8 +152,20 @@ std::uint64_t NodataFilter::mark(Array chunk) {
   return marked;
 }
 
+Array NodataFilter::packed(Array chunk) {
+  if (chunk.contiguous()) return chunk;
+  const std::size_t size = size_of(chunk.type());
+  packed_.resize(chunk.bytes());
+  const auto* const from = static_cast<const std::byte*>(chunk.data());
+  for (std::uint64_t i = 0; i < chunk.size(); ++i) {
+    std::memcpy(packed_.data() + i * size, from + static_cast<std::int64_t>(i) * chunk.strides()[0], size);
+  }
+  return {packed_.data(), chunk.size(), chunk.type()};
+}
+
 Array NodataFilter::kept(Array chunk) {
   if (!active()) return chunk;
+  chunk = packed(chunk);
   const std::uint64_t marked = mark(chunk);
   left_out_ += marked;
   if (marked == 0) return chunk;
@@ -168,6 +180,7 @@ Array NodataFilter::kept(Array chunk) {
 
 Array NodataFilter::with_ones(Array chunk) {
   if (!active()) return chunk;
+  chunk = packed(chunk);
   const std::uint64_t marked = mark(chunk);
   left_out_ += marked;
   if (marked == 0) return chunk;

@@ -40,10 +40,11 @@ class NodataFilter {
 
  private:
   std::uint64_t mark(Array chunk);
+  Array packed(Array chunk);
 
   std::string text_;
   bool mixed_;
-  std::vector<std::byte> buffer_;
+  std::vector<std::byte> buffer_, packed_;
   std::vector<std::uint64_t> marks_;  // for the last chunk: a bit for each element, set where it is removed
   std::uint64_t left_out_ = 0;
 };

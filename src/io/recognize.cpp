@@ -25,7 +25,7 @@ struct Format {
 };
 
 constexpr std::string_view kUtf16 = "'iconv -f UTF-16 -t UTF-8 FILE | samesum ... -' reads it";
-constexpr std::string_view kImage = "'samesum hist' counts its pixels";
+constexpr std::string_view kImage = "'samesum hist' counts its pixels, and 'samesum stats' reduces each channel";
 constexpr std::string_view kOtherImage = "'convert FILE x.png' (ImageMagick) makes one of it that 'samesum hist' reads";
 
 constexpr std::array kFormats = {

@@ -318,8 +318,14 @@ class Hist(Case):
         self.assertEqual(table, ["file,count,sum"] + ['"%s",42,%d' % (name, each.sum()) for name, each in zip(names, channels)])
         numpy.save(self.path("x.npy"), channels[0])
         self.assertEqual([line[0] for line in of("sum", "a.png", "x.npy")][:4], [str(each.sum()) for each in channels + channels[:1]])
-        for words, command in (("--region and --mask are for images", ("mean", "--region", "2x2+0+0", "x.npy")), ("leave out --nodata", ("mean", "--nodata", "1", "a.png")),
-                               ("leave out --nodata", ("median", "--total", "a.png"))):
+        for command in (["mean"], ["median"]):
+            function = numpy.mean if command == ["mean"] else numpy.median
+            self.assertEqual(float(of(*command, "--total", "a.png")[0][0]), function(numpy.concatenate(channels)))
+            self.assertEqual([float(line[0]) for line in of(*command, "--plain", "--nodata", "1", "a.png")], [function(each[each != 1]) for each in channels])
+        self.assertEqual(int(Case.run_program(self, "sum", "--plain", "--nodata", "1", "a.png").stdout), pixels[pixels != 1].sum())
+        for words, command in (("--region and --mask are for images", ("mean", "--region", "2x2+0+0", "x.npy")), ("--column is for texts", ("mean", "--column", "1", "a.png")),
+                               ("leave them out", ("mean", "--region", "2x2+0+0", "--axis", "0", "x.npy")), ("leave one out", ("mean", "--mask", "mask.png", "--map", "x*2", "a.png")),
+                               ("leave them out", ("sum", "--mask", "mask.png", "--by", "k", "x.npy")), ("a PNG image", ("mean", "--axis", "0", "a.png"))):
             result = Case.run_program(self, *command)
             self.assertEqual(result.returncode, 2)
             self.assertIn(words, result.stderr.decode())
