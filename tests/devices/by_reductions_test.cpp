@@ -250,9 +250,11 @@ TEST(ByOperator, HasTheBitsOfTheGroupsAlone) {
                                                         {finished, "with a last step"}};
   const std::pair<Operator, std::string> of_integers[] = {{Operator(Formula("gcd(a, b)"), {Value{std::int64_t{0}, DType::int64}}), "gcd"},
                                                           {Operator(Formula("a - b"), {Value{std::int64_t{0}, DType::int64}}), "minus"}};
-  for (const auto& [groups, most] : {std::pair{500, 30}, {3, 20'000}, {40, 700}, {2, 100'000}}) {
+  for (const auto& [groups, most] : {std::pair{500, 30}, {3, 20'000}, {40, 700}, {2, 100'000}, {1, 1}}) {
     Division division = divided(static_cast<std::uint64_t>(groups), static_cast<std::uint64_t>(most), random);
-    if (groups == 2) division.of.insert(division.of.end(), (std::uint64_t{1} << 20) + 3, 1);  // longer than what one thread takes
+    // Longer than what one thread takes: one of them beside others, then nothing else.
+    if (groups == 2) division.of.insert(division.of.end(), (std::uint64_t{1} << 20) + 3, 1);
+    if (groups == 1) division.of.assign((std::uint64_t{1} << 20) + 5, 0);
     std::vector<double> doubles(division.of.size());
     for (double& value : doubles) value = static_cast<double>(random() % 1000);
     const std::vector<float> floats(doubles.begin(), doubles.end());

@@ -9,6 +9,7 @@ namespace samesum::core {
 
 void for_chunks(std::uint64_t size, std::uint32_t threads, std::uint64_t chunk,
                 FunctionRef<void(std::uint32_t, std::uint64_t, std::uint64_t)> body) {
+  if (size == 0) return;
   if (threads == 1) {
     const DefaultFloatEnvironment environment;
     for (std::uint64_t first = 0; first < size; first += chunk) body(std::uint32_t{0}, first, std::min(chunk, size - first));
