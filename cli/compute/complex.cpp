@@ -144,6 +144,7 @@ std::optional<int> run_complex(Output& out, std::string_view command, const Inpu
     return kExitOk;
   }
   if (total) all.pop_back();
+  if (all.size() == 1) add_complex(object, all.front());
   object["device"] = opened.info().selector;
   object["nan_policy"] = result.nan;
   for (const ComplexResult& one : all) {

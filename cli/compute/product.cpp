@@ -125,7 +125,7 @@ int run(Output& out, ProductOptions options) {
   if (!options.input.keys.empty()) {
     if (options.exact) throw Error(ErrorKind::usage, "--exact prints all digits of one product: leave out one of --exact and --by");
     options.input.nodata = options.nodata;
-    return run_reduction_by(out, options.input, "prod", options.result);
+    return run_reduction_by(out, options.input, options.device, "prod", options.result);
   }
   const auto code =
       run_complex(out, "prod", options.input, options.device, options.result, options.tuning, options.exact || !options.nodata.empty());

@@ -59,7 +59,7 @@ int run(Output& out, const ReduceOptions& options) {
   if (options.input.sorted && options.input.keys.empty()) throw Error(ErrorKind::usage, "--sorted goes with --by");
   if (!options.input.keys.empty()) {
     if (options.check) throw Error(ErrorKind::usage, "--check takes all elements of a file: leave out one of --check and --by");
-    return run_operator_by(out, options.input, op, options.result);
+    return run_operator_by(out, options.input, options.device, op, options.result);
   }
   const auto start = std::chrono::steady_clock::now();
 

@@ -53,11 +53,16 @@ int run(Output& out, StatisticsOptions options) {
   if (options.input.keys.empty() && (options.part.wanted() || !options.result.partial.empty())) return run_in_parts(out, options);
   if (options.input.sorted && options.input.keys.empty()) throw Error(ErrorKind::usage, "--sorted goes with --by");
   if (!options.input.keys.empty()) {
-    if (options.axes.wanted()) throw Error(ErrorKind::usage, "--axis is for an array, --by for a table: leave out one of them");
+    if (options.axes.wanted())
+      throw Error(ErrorKind::usage, fmt::format("{} is for an array, --by for a table: leave out one of them", options.axes.option()));
     options.input.nodata = options.nodata;
     const bool whole = options.wanted.size() == 1 && (options.wanted[0] == "prod" || options.wanted[0].starts_with("arg"));
-    if (whole && !options.part.wanted() && options.result.partial.empty()) {
-      return run_reduction_by(out, options.input, options.wanted[0], options.result);
+    if (whole) {
+      if (options.part.wanted() || !options.result.partial.empty()) {
+        throw Error(ErrorKind::usage, fmt::format("'{}' with --by takes all numbers at once: leave out --part, --checkpoint and --partial",
+                                                  options.wanted[0]));
+      }
+      return run_reduction_by(out, options.input, options.device, options.wanted[0], options.result);
     }
     return run_by(out, options.input,
                   {.statistics = options.wanted, .ddof = options.ddof, .device = options.device, .tuning = options.tuning}, options.result,
@@ -67,6 +72,7 @@ int run(Output& out, StatisticsOptions options) {
     throw Error(ErrorKind::usage,
                 "--nodata leaves elements out, and a formula takes those at the same index: leave out one of --nodata and --map");
   }
+  const std::vector<const Statistic*> known = find_statistics(options.wanted);  // names that there are
   if (options.axes.wanted()) {
     const bool several = options.wanted.size() != 1;
     if (options.ddof != 0 && !options.axes.tile.empty()) {
@@ -81,7 +87,7 @@ int run(Output& out, StatisticsOptions options) {
     }
     return run_along_axes(out, options.input, options.device, options.wanted.front(), options.axes, options.result, options.tuning);
   }
-  std::vector<const Statistic*> wanted = find_statistics(options.wanted);
+  std::vector<const Statistic*> wanted = known;
   bool product = false, by_index = false;
   for (const Statistic* statistic : wanted) {
     const std::string_view name = statistic->name;

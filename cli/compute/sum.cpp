@@ -84,7 +84,9 @@ int run(Output& out, const SumOptions& options) {
   if (options.input.sorted && options.input.keys.empty()) throw Error(ErrorKind::usage, "--sorted goes with --by");
   if (!options.input.keys.empty()) {
     if (options.split || options.sum.variant != "auto" || options.sum.group_size != 0 || options.axes.wanted()) {
-      throw Error(ErrorKind::usage, "--split, --variant, --group and --axis are for one array: leave them or --by out");
+      throw Error(ErrorKind::usage, options.axes.wanted()
+                                        ? fmt::format("{} is for an array, --by for a table: leave out one of them", options.axes.option())
+                                        : "--split, --variant and --group are for one array: leave them or --by out");
     }
     return run_by(out, options.input, {.statistics = {"sum"}, .device = options.device, .tuning = options.sum}, options.result,
                   options.part);

@@ -2,6 +2,7 @@
 
 #include "command.hpp"
 #include "group/axes_input.hpp"
+#include "group/keys.hpp"
 #include "input/elements.hpp"
 #include "output/number.hpp"
 #include "output/output_file.hpp"
@@ -39,6 +40,7 @@ AxisReduction reduction_named(std::string_view name) {
       {"min", AxisReduction::min},
       {"max", AxisReduction::max},
       {"argmin", AxisReduction::argmin},
+      {"argmax", AxisReduction::argmax},
       {"prod", AxisReduction::product},
       {"sqnorm", AxisReduction::squared_norm},
       {"nonzero", AxisReduction::count_nonzero},
@@ -46,7 +48,7 @@ AxisReduction reduction_named(std::string_view name) {
   for (const auto& [known, reduction] : kNames) {
     if (name == known) return reduction;
   }
-  return AxisReduction::argmax;
+  throw Error(ErrorKind::usage, fmt::format("along axes and of groups there is no '{}'", name));
 }
 
 }  // namespace
@@ -122,6 +124,7 @@ void refuse_beside(const std::string& option, const Input& input, const ResultOp
   if (result.float32) refuse("--float32 rounds one number", "--float32");
   if (!result.partial.empty()) refuse("--partial keeps one sum", "--partial");
   if (!input.nodata.empty()) refuse("--nodata leaves elements out of their array", "--nodata");
+  if (!input.keys.empty()) refuse("--by is for tables", "--by");
 }
 
 void require_no_format(const OutputFile& target, const ResultOptions& result) {
@@ -148,6 +151,7 @@ int print_along(Output& out, const Input& input, const OutputFile& target, Print
     object["shape"] = first.shape();
     if (!several) object["type"] = name_of(first.type());
     object["device"] = printed.device;
+    if (printed.keys) object["keys"] = Json::array();
     for (std::uint64_t i = 0; printed.keys && i < first.size(); ++i) {
       Json key;
       number_at(*printed.keys, i).add_to(key);
@@ -188,19 +192,26 @@ int print_along(Output& out, const Input& input, const OutputFile& target, Print
 // Which elements are reduced to one result: those along axes, or those of a group.
 class Together {
  public:
-  explicit Together(const AxesOptions& options) : axes_(options.axes), option_(option_of(options)) {
+  Together(const AxesOptions& options, const AxesInput& numbers) : axes_(options.axes), option_(options.option()) {
     if (options.keep) axes_ = axes_.kept();
-    if (options.division.wanted()) by_ = division_by(options.division);
-  }
-  static std::string option_of(const AxesOptions& options) {
-    return std::string(options.division.wanted() ? options.division.option() : options.tile.empty() ? "--axis" : "--tile");
+    if (!options.division.wanted()) return;
+    by_ = division_by(options.division);
+    std::uint64_t elements = 1;
+    for (const std::uint64_t extent : numbers.shape()) elements *= extent;
+    if (option_ != "--lengths" || by_->elements() == elements) return;
+    throw Error(ErrorKind::usage, fmt::format("--lengths {}: they add up to {}, and there are {}", shown_name(options.division.file()),
+                                              grouped(by_->elements()), counted(elements, "element")));
   }
 
   bool groups() const noexcept { return by_.has_value(); }
   /// Calls body(Axes) or body(By).
   template <class Body>
   auto with(const Body& body) const {
-    return by_ ? body(*by_) : body(axes_);
+    if (!by_) return body(axes_);
+    return naming_groups([&] { return body(*by_); },
+                         [&](std::uint64_t group) {
+                           return option_ == "--keys" ? "key " + number_at(by_->keys(), group).decimal() : fmt::format("segment {}", group);
+                         });
   }
   void describe(Printed& printed) const {
     if (!by_) {
@@ -256,9 +267,6 @@ Device device_for(const std::string& name, const AxesOptions& axes, std::uint64_
 }
 
 Values statistic_of(const AxesInput& numbers, const Together& together, std::string_view name, std::uint64_t ddof, const Options& options) {
-  if (name == "any" || name == "all") {
-    throw Error(ErrorKind::usage, fmt::format("along axes and of groups there is no '{}': nonzero counts those that are not zero", name));
-  }
   return together.with([&](const auto& where) {
     if (name == "nan") return numbers.reduce_of("isnan(x)", AxisReduction::sum, where, options);
     if (name == "count") return numbers.count(where, options);
@@ -272,7 +280,7 @@ Values statistic_of(const AxesInput& numbers, const Together& together, std::str
 
 int run_along_axes(Output& out, const Input& input, const std::string& device_name, std::string_view statistic, const AxesOptions& axes,
                    const ResultOptions& result, const Tuning& tuning) {
-  Printed printed{std::string(statistic), Together::option_of(axes), {}, {}};
+  Printed printed{std::string(statistic), axes.option(), {}, {}};
   refuse_beside(printed.option, input, result);
   if (!input.map.empty() && !axes.tile.empty()) {
     throw Error(ErrorKind::usage, "--tile takes the numbers of a file: leave out one of --map and --tile");
@@ -287,7 +295,7 @@ int run_along_axes(Output& out, const Input& input, const std::string& device_na
   const Options options = {.nan = result.nan_policy(), .device = device, .tuning = tuning};
   printed.head["statistic"] = statistic;
   if (axes.tile.empty()) {
-    const Together together(axes);
+    const Together together(axes, numbers);
     printed.columns.push_back(statistic_of(numbers, together, statistic, axes.division.ddof, options));
     together.describe(printed);
   } else {
@@ -303,7 +311,7 @@ int run_along_axes(Output& out, const Input& input, const std::string& device_na
 
 int run_rows_along_axes(Output& out, const Input& input, const std::string& device_name, const std::vector<std::string>& statistics,
                         const AxesOptions& axes, const ResultOptions& result, const Tuning& tuning) {
-  Printed printed{"statistics", Together::option_of(axes), {}, {}};
+  Printed printed{"statistics", axes.option(), {}, {}};
   refuse_beside(printed.option, input, result);
   if (!axes.out.empty()) {
     throw Error(ErrorKind::usage, "--out takes one array, and these are several statistics: name one (--only mean -o means.npy)");
@@ -314,7 +322,7 @@ int run_rows_along_axes(Output& out, const Input& input, const std::string& devi
   const Device device = device_for(device_name, axes, numbers.bytes());
   const auto start = std::chrono::steady_clock::now();
   const Options options = {.nan = result.nan_policy(), .device = device, .tuning = tuning};
-  const Together together(axes);
+  const Together together(axes, numbers);
   for (const std::string& name : statistics) {
     printed.columns.push_back(statistic_of(numbers, together, name, axes.division.ddof, options));
     printed.names.push_back(name);
@@ -329,7 +337,7 @@ int run_rows_along_axes(Output& out, const Input& input, const std::string& devi
 
 int run_quantiles_along_axes(Output& out, const Input& input, const std::vector<double>& q, const std::vector<std::string>& names,
                              const QuantileRule& rule, const AxesOptions& axes, const ResultOptions& result) {
-  Printed printed{"quantile", Together::option_of(axes), {}, {}};
+  Printed printed{"quantile", axes.option(), {}, {}};
   refuse_beside(printed.option, input, result);
   const OutputFile target(axes.out, read_files(input, axes));
   require_no_format(target, result);
@@ -341,7 +349,7 @@ int run_quantiles_along_axes(Output& out, const Input& input, const std::vector<
   printed.from = numbers.shape();
   const auto start = std::chrono::steady_clock::now();
   const Options options = {.nan = result.nan_policy(), .tuning = {.threads = input.threads}};
-  const Together together(axes);
+  const Together together(axes, numbers);
   const Array elements = together.groups() ? data.reshaped({data.size()}) : data;
   const Values all = together.with([&](const auto& where) { return quantiles(elements, q, where, rule, options); });
   for (std::uint64_t i = 0; i < q.size(); ++i) {
@@ -361,14 +369,14 @@ int run_quantiles_along_axes(Output& out, const Input& input, const std::vector<
 
 int run_operator_along_axes(Output& out, const Input& input, const std::string& device_name, const Operator& op, const AxesOptions& axes,
                             const ResultOptions& result) {
-  Printed printed{op.combine.to_string(), Together::option_of(axes), {}, {}};
+  Printed printed{op.combine.to_string(), axes.option(), {}, {}};
   refuse_beside(printed.option, input, result);
   const OutputFile target(axes.out, read_files(input, axes));
   require_no_format(target, result);
   const AxesInput numbers(input, printed.option, true);
   const Device device = device_for(device_name, axes, numbers.bytes());
   const auto start = std::chrono::steady_clock::now();
-  const Together together(axes);
+  const Together together(axes, numbers);
   printed.columns = together.with([&](const auto& where) { return numbers.reduce(op, where, {.device = device}); });
   together.describe(printed);
   numbers.check_unchanged();

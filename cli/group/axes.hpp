@@ -25,6 +25,8 @@ struct AxesOptions {
   DivisionOptions division;        ///< instead of both, of groups of the elements in C order
   std::string out;                 ///< .npy file; empty: values are printed
 
+  /// Of these options the one that is set.
+  std::string option() const { return std::string(division.wanted() ? division.option() : tile.empty() ? "--axis" : "--tile"); }
   bool wanted() const noexcept { return !axes.empty() || !tile.empty() || division.wanted(); }
   /// @throws Error (usage) where the others are given without axes, or two of axes, tiles, offsets and lengths.
   void check() const;

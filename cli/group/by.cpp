@@ -137,11 +137,10 @@ int run_by(Output& out, const Input& input, ByOptions options, const ResultOptio
             "--by needs the columns of the numbers too: --column price --by city (without them 'stats --by city' counts rows)");
     options.statistics = {"count"};
   }
-  check_by(input, result.plain);
+  check_by(input, options.device, result.plain);
   require(part.checkpoint.empty(), "--checkpoint is for arrays: leave out one of --checkpoint and --by");
   require(!part.part.empty() || result.partial.empty(),
           "--partial keeps one sum, and with --by those of a part: name the part (--part 1/2)");
-  require(options.device == "auto" || options.device == "cpu", "--by adds up on the CPU: leave out --device");
   GroupOptions how;
   how.threads = options.tuning.threads;
   for (const std::string& name : statistics_of(options)) {

@@ -39,10 +39,10 @@ int run_quantiles_by(Output& out, const Input& input, const std::vector<double>&
                      const QuantileRule& rule, const ResultOptions& result);
 
 /// "prod", "argmin" or "argmax" likewise. Positions are rows, counted from 0 over all inputs.
-int run_reduction_by(Output& out, const Input& input, const std::string& statistic, const ResultOptions& result);
+int run_reduction_by(Output& out, const Input& input, const std::string& device, const std::string& statistic, const ResultOptions& result);
 
 /// An operator likewise, of the numbers in their order. With --map each row may give a tuple.
-int run_operator_by(Output& out, const Input& input, const Operator& op, const ResultOptions& result);
+int run_operator_by(Output& out, const Input& input, const std::string& device, const Operator& op, const ResultOptions& result);
 
 /// Prints them; `sorted`: in the order of their keys.
 void print_by(Output& out, const Grouped& all, bool sorted, const ByOptions& options, const ResultOptions& result);

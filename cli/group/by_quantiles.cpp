@@ -16,7 +16,7 @@ namespace samesum::cli {
 
 int run_quantiles_by(Output& out, const Input& input, const std::vector<double>& q, const std::vector<std::string>& names,
                      const QuantileRule& rule, const ResultOptions& result) {
-  check_by(input, result.plain);
+  check_by(input, "auto", result.plain);
   const auto start = std::chrono::steady_clock::now();
   const Keyed all(input);
   const Options options = {.nan = result.nan_policy(), .device = Device::open("cpu"), .tuning = {.threads = input.threads}};

@@ -46,7 +46,7 @@ void add_division(CLI::App& command, DivisionOptions& options) {
 }
 
 By division_by(const DivisionOptions& division) {
-  const Elements elements(division.file());
+  const Elements elements(division.file(), {}, TextAs::numbers);
   const auto divide = [&](const Array& whole) {
     return !division.offsets.empty() ? by_offsets(whole) : !division.lengths.empty() ? by_lengths(whole) : by(whole);
   };

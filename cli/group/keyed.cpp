@@ -65,7 +65,8 @@ class Numbers final : public Source {
 
 }  // namespace
 
-void check_by(const Input& input, bool plain) {
+void check_by(const Input& input, const std::string& device, bool plain) {
+  require(device == "auto" || device == "cpu", "--by works on the CPU: leave out --device");
   require(input.nodata.empty(), "--nodata leaves elements out of their rows: leave out one of --nodata and --by (--missing names words)");
   require(!plain, "--plain prints values without their keys: leave out one of --plain and --by (--csv prints both)");
   if (input.map.empty()) return;
@@ -90,7 +91,7 @@ RowKeys keys_of_mapped(const Input& input) {
   return rows;
 }
 
-Keyed::Keyed(Input input) : sorted_(input.sorted) {
+Keyed::Keyed(Input input, TextAs text) : sorted_(input.sorted) {
   input.tables = Tables::columns;
   input.any_order = false;
   if (input.map.empty()) {
@@ -107,13 +108,13 @@ Keyed::Keyed(Input input) : sorted_(input.sorted) {
     of_map.in_order = true;
     const std::unique_ptr<Source> source = of_map.sources().front().open();
     spool_ = std::make_unique<Spool>(*source);
-    if (const std::uint64_t numbers = spool_->all().size(); numbers != rows_.group_of.size()) {
+    if (const std::uint64_t numbers = spool_->all(true).size(); numbers != rows_.group_of.size()) {
       throw Error(ErrorKind::usage,
                   fmt::format("{} has {}, and the formula takes {}: it names columns, or one is named by --column",
                               shown_name(input.files.front()), counted(rows_.group_of.size(), "row"), counted(numbers, "number")));
     }
   }
-  numbers_ = spool_->all(true, [&](std::uint64_t index) {
+  numbers_ = spool_->all(text == TextAs::numbers, [&](std::uint64_t index) {
     return fmt::format("number {} (of {})", index, fmt::join(rows_.keys[rows_.group_of[index]], ", "));
   });
   if (rows_.key_names.empty()) rows_.key_names = input.named_keys();

@@ -2,6 +2,8 @@
 #pragma once
 
 #include "group/grouped.hpp"
+#include "group/keys.hpp"
+#include "input/elements.hpp"
 #include "input/input.hpp"
 #include "input/spool.hpp"
 
@@ -25,11 +27,17 @@ struct RowKeys {
 
 /// Of the one table that --map reads. @throws Error (usage) where there are other inputs, or it can be read only once.
 RowKeys keys_of_mapped(const Input& input);
+/// body(), where messages name the keys of groups.
+template <class Body>
+auto naming_keys(const RowKeys& rows, const Body& body) {
+  return naming_groups(body, [&](std::uint64_t group) { return text_of(rows.keys[group]); });
+}
+
 /// All numbers of one column of all inputs, or of --map, with the groups of their rows.
 class Keyed {
  public:
   /// @throws Error (usage) where there are several columns, or options that do not go with --by.
-  explicit Keyed(Input input);
+  explicit Keyed(Input input, TextAs text = TextAs::numbers);
 
   const Array& numbers() const noexcept { return *numbers_; }
   /// Of the groups that have a number. Those of rows without one have no results.
@@ -42,6 +50,17 @@ class Keyed {
   const std::string& column() const noexcept { return column_; }
   std::uint64_t missing() const noexcept { return missing_; }
   bool sorted() const noexcept { return sorted_; }
+
+  /// body(), where messages name the keys of groups.
+  template <class Body>
+  auto naming_keys(const Body& body) const {
+    return naming_groups(body, [&](std::uint64_t number) {
+      for (std::size_t group = 0; group < number_of_.size(); ++group) {
+        if (number_of_[group] == number) return text_of(rows_.keys[group]);
+      }
+      return std::string();
+    });
+  }
 
  private:
   RowKeys rows_;
@@ -56,6 +75,6 @@ class Keyed {
 };
 
 /// @throws Error (usage) for options that do not go with --by.
-void check_by(const Input& input, bool plain);
+void check_by(const Input& input, const std::string& device, bool plain);
 
 }  // namespace samesum::cli

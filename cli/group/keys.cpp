@@ -1,5 +1,8 @@
 #include "group/keys.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -37,6 +40,17 @@ std::vector<std::size_t> order_of(const std::vector<Grouped::Key>& keys) {
     return false;
   });
   return order;
+}
+
+std::string text_of(const Grouped::Key& key) { return fmt::format("{}", fmt::join(key, ", ")); }
+
+std::string with_group_named(const std::string& message, const std::function<std::string(std::uint64_t)>& name) {
+  constexpr std::string_view kGroup = "group ";
+  const std::size_t at = message.find(kGroup);
+  if (at == std::string::npos) return message;
+  std::uint64_t group = 0;
+  const auto [end, error] = std::from_chars(message.data() + at + kGroup.size(), message.data() + message.size(), group);
+  return error == std::errc() ? fmt::format("{}{}{}", message.substr(0, at), name(group), std::string(end)) : message;
 }
 
 }  // namespace samesum::cli

@@ -3,9 +3,13 @@
 
 #include "group/grouped.hpp"
 
+#include <samesum/error.hpp>
+
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <string>
 #include <vector>
 
 namespace samesum::cli {
@@ -21,5 +25,21 @@ class KeyNumbers {
 
 /// Groups in the order of their keys: column by column, by value where all keys of a column are numbers, else by their bytes.
 std::vector<std::size_t> order_of(const std::vector<Grouped::Key>& keys);
+
+/// "Oslo, 2024".
+std::string text_of(const Grouped::Key& key);
+
+/// `message` with what `name` gives in place of the first "group 3" in it.
+std::string with_group_named(const std::string& message, const std::function<std::string(std::uint64_t group)>& name);
+
+/// body(), where messages name groups so.
+template <class Body, class Name>
+auto naming_groups(const Body& body, const Name& name) {
+  try {
+    return body();
+  } catch (const Error& error) {
+    throw Error(error.kind(), with_group_named(error.what(), name));
+  }
+}
 
 }  // namespace samesum::cli

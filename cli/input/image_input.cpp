@@ -2,6 +2,7 @@
 
 #include "input/elements.hpp"
 #include "input/input.hpp"
+#include "output/number.hpp"
 #include "output/printable.hpp"
 
 #include <samesum/error.hpp>
@@ -31,23 +32,38 @@ Region parse_region(const std::string& text) {
   return region;
 }
 
-// One channel, as one chunk.
+// One channel: of each page a chunk.
 class Channel final : public Source {
  public:
-  Channel(Image image, std::uint32_t number) : image_(std::move(image)), number_(number) {}
+  Channel(std::shared_ptr<const ImageFile> file, ImageSelection selection, Image first, std::uint32_t number)
+      : file_(std::move(file)), selection_(std::move(selection)), first_(std::move(first)), image_(first_), number_(number) {}
   std::optional<Array> next() override {
-    if (std::exchange(done_, true)) return std::nullopt;
+    if (page_ == file_->pages()) return std::nullopt;
+    if (page_++ != 0) {
+      image_ = selection_.of(file_->page(page_));
+      if (image_.channels != first_.channels || image_.type != first_.type) {
+        throw Error(ErrorKind::usage, fmt::format("the pages of the image differ: the first has {} of {}, page {} {} of {}",
+                                                  counted(first_.channels, "channel"), name_of(first_.type), page_,
+                                                  counted(image_.channels, "channel"), name_of(image_.type)));
+      }
+    }
     return image_.channel(number_).reshaped({image_.width * image_.height});
   }
-  std::string_view format() const noexcept override { return image_.format; }
-  std::optional<DType> type() const noexcept override { return image_.type; }
-  std::vector<std::uint64_t> shape() const override { return {image_.height, image_.width}; }
-  std::uint64_t resident_bytes() const noexcept override { return image_.width * image_.height * size_of(image_.type); }
+  std::string_view format() const noexcept override { return first_.format; }
+  std::optional<DType> type() const noexcept override { return first_.type; }
+  std::vector<std::uint64_t> shape() const override {
+    if (file_->pages() == 1) return {first_.height, first_.width};
+    return {};
+  }
+  std::uint64_t resident_bytes() const noexcept override {
+    return file_->pages() == 1 ? first_.width * first_.height * size_of(first_.type) : 0;
+  }
 
  private:
-  Image image_;
-  std::uint32_t number_;
-  bool done_ = false;
+  std::shared_ptr<const ImageFile> file_;
+  ImageSelection selection_;
+  Image first_, image_;
+  std::uint32_t number_, page_ = 0;
 };
 
 }  // namespace
@@ -90,11 +106,12 @@ void add_selection(CLI::App& command, ImageSelection& selection, const std::stri
 }
 
 std::vector<NamedSource> channels_of(const std::string& file, const ImageSelection& selection) {
-  const Image image = selection.of(load_image(file));
+  const auto pages = std::make_shared<const ImageFile>(file);
+  const Image image = selection.of(pages->page(1));
   std::vector<NamedSource> sources;
   for (std::uint32_t i = 0; i < image.channels - (image.has_alpha() ? 1 : 0); ++i) {
     const std::string name = fmt::format("{}, {}", file, image.channel_name(i));
-    sources.push_back({name, [image, i] { return std::make_unique<Channel>(image, i); }});
+    sources.push_back({name, [=] { return std::make_unique<Channel>(pages, selection, image, i); }});
   }
   return sources;
 }

@@ -29,7 +29,7 @@ void add_selection(CLI::App& command, ImageSelection& selection, const std::stri
 /// The elements of a matrix as an image of one channel, which is valid while these are. @throws Error (usage) for other than two axes.
 Image matrix_as_image(const Elements& elements);
 
-/// Each channel of an image file but alpha, as an input named by file and channel.
+/// Each channel of an image file but alpha, as an input named by file and channel: of all its pages, each a chunk.
 std::vector<NamedSource> channels_of(const std::string& file, const ImageSelection& selection);
 
 }  // namespace samesum::cli

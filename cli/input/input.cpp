@@ -20,6 +20,7 @@
 #include <cctype>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <ranges>
 #include <string_view>
 #include <system_error>
@@ -109,8 +110,8 @@ InputOptions Input::options() const {
   options.text.columns = named_columns();
   require(tables != Tables::one_column || options.text.columns.size() <= 1,
           "--column takes one name or number here: this command reads one column");
-  require((!header && !no_header) || !columns.empty() || !keys.empty() || all_columns || rows || tables == Tables::described_whole,
-          "--header and --no-header are for tables: say which columns to read (--column)");
+  const bool table = !columns.empty() || !keys.empty() || !map.empty() || all_columns || rows || tables == Tables::described_whole;
+  require((!header && !no_header) || table, "--header and --no-header are for tables: say which columns to read (--column)");
   if (tables != Tables::described_whole || all_columns) options.text.table = all_columns;
   if (header || no_header) options.text.header = header;
   options.text.missing = missing;
@@ -156,12 +157,27 @@ void Input::check() const {
   require(!map.empty() || (parameters.empty() && !native), "--param and --native are for the formula of --map, and there is none: add it");
   if (!map.empty()) check_used(parameters, {map});
   for (const std::string& file : files) {
-    require(!selection.wanted() || is_image(file),
-            map.empty()
-                ? fmt::format("{} is no image (PNG, JPEG, TIFF), and --region and --mask are for images: leave them out", shown_name(file))
-                : "--region and --mask are for images, and --map for arrays and tables: leave one out");
+    if (!selection.wanted() || is_image(file)) continue;
+    require(map.empty(), "--region and --mask are for images, and --map for arrays and tables: leave one out");
+    require(!is_stream(file), "--region and --mask are for images, which are read from files: name one");
+    refuse(fmt::format("{} is no image (PNG, JPEG, TIFF), and --region and --mask are for images: leave them out", shown_name(file)));
   }
 }
+
+namespace {
+
+// Whether a table has a column of this name.
+bool has_column(const std::string& file, InputOptions how, const std::string& name) {
+  how.text.columns = {name};
+  try {
+    open_table(file, how)->next();
+    return true;
+  } catch (const Error& error) {
+    return std::string_view(error.what()).find("is no number") != std::string_view::npos;
+  }
+}
+
+}  // namespace
 
 std::vector<Input::Operand> Input::operands(const Formula& formula) const {
   require(nodata.empty(), "--nodata leaves elements out, and a formula takes those at the same index: leave out one of --nodata and --map");
@@ -169,11 +185,12 @@ std::vector<Input::Operand> Input::operands(const Formula& formula) const {
   InputOptions how = options();
   how.text.in_order = true;
   how.complex = true;
-  std::vector<std::string> wanted;
+  std::vector<std::string> wanted, known;  // `known` names mean something by themselves, unless an input has them
   for (const std::string& name : formula.names()) {
     const auto is_parameter = [&](const std::string& parameter) { return parameter.starts_with(name + "="); };
     constexpr std::array<std::string_view, 7> kKnown = {"i", "pi", "e", "inf", "nan", "true", "false"};
-    if (std::ranges::none_of(parameters, is_parameter) && std::ranges::find(kKnown, name) == kKnown.end()) wanted.push_back(name);
+    if (std::ranges::any_of(parameters, is_parameter)) continue;
+    (std::ranges::find(kKnown, name) == kKnown.end() ? wanted : known).push_back(name);
   }
   std::vector<Operand> found;
   const auto identifier = [](std::string_view name) {
@@ -186,10 +203,13 @@ std::vector<Input::Operand> Input::operands(const Formula& formula) const {
     return std::ranges::any_of(std::array{".csv", ".tsv", ".tab", ".csv.gz", ".tsv.gz", ".csv.zst", ".tsv.zst"},
                                [&](const char* end) { return file.ends_with(end); });
   };
+  const bool one_text =
+      files.size() == 1 && columns.empty() && !all_columns && files.front().find('=') == std::string::npos && !is_npy(files.front());
+  if (one_text && !is_stream(files.front())) {
+    std::ranges::copy_if(known, std::back_inserter(wanted), [&](const std::string& name) { return has_column(files.front(), how, name); });
+  }
   const bool uses_x = std::ranges::find(wanted, "x") != wanted.end();
-  const bool columns_of_one = files.size() == 1 && columns.empty() && !all_columns && !wanted.empty() &&
-                              files.front().find('=') == std::string::npos && (!uses_x || (wanted.size() > 1 && is_table(files.front()))) &&
-                              !is_npy(files.front());
+  const bool columns_of_one = one_text && !wanted.empty() && (!uses_x || (wanted.size() > 1 && is_table(files.front())));
   if (columns_of_one) {
     require(!is_stream(files.front()) || wanted.size() == 1,
             "a formula of several columns reads its file once for each of them: standard input and pipes can be read only once: "
@@ -209,6 +229,7 @@ std::vector<Input::Operand> Input::operands(const Formula& formula) const {
       found.push_back({std::string(1, static_cast<char>('x' + position++)), file, how});
     }
     const std::string& name = found.back().name;
+    if (std::ranges::find(known, name) != known.end()) wanted.push_back(name);
     require(std::ranges::find(wanted, name) != wanted.end(),
             fmt::format("the formula does not use '{}', which {} is{}", name, shown_name(found.back().file),
                         wanted.empty() ? "" : fmt::format(": it has {}", fmt::join(wanted, ", "))));

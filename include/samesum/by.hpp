@@ -98,12 +98,8 @@ inline Values count(const Array& data, const By& by, const Options& options = {}
 /// undefined.
 void sum(const Array& data, const By& by, const Array& to, const Options& options = {});
 /// Of floats float64, of integers int64 or uint64.
-inline Values min(const Array& data, const By& by, const Options& options = {}) {
-  return by.sums(data, {.extrema = true, .threads = options.tuning.threads}).minima(options.nan);
-}
-inline Values max(const Array& data, const By& by, const Options& options = {}) {
-  return by.sums(data, {.extrema = true, .threads = options.tuning.threads}).maxima(options.nan);
-}
+Values min(const Array& data, const By& by, const Options& options = {});
+Values max(const Array& data, const By& by, const Options& options = {});
 
 /// Any reduction of each group, with the types of axis_reduction(), but for extrema: those of min() and max() above. Positions (argmin) are
 /// indices of `data` in C order. Of groups without elements sums, norms and counts of nonzeros are 0, products 1, the others as above.

@@ -115,7 +115,7 @@ class GroupSums {
   Values standard_deviations(std::uint64_t ddof = 0, NanPolicy nan = NanPolicy::propagate) const;
   Values norms(NanPolicy nan = NanPolicy::propagate) const;  ///< the root of the exact sum of squares, rounded once; errors likewise
   /// The least, the greatest element of each group, in type(); of floats NaN for a group without elements. @throws Error (no_answer) for
-  /// such a group of integers; Error (usage) if GroupOptions::extrema is false.
+  /// such a group of integers, and for an integer that does not fit into type(); Error (usage) if GroupOptions::extrema is false.
   Values minima(NanPolicy nan = NanPolicy::propagate) const;
   Values maxima(NanPolicy nan = NanPolicy::propagate) const;  ///< the same of the greatest elements
   /// The number of elements of each group, with NaNs unless these are skipped: uint64. @throws Error (usage) if GroupOptions::counts is false; so do means(),
@@ -128,7 +128,8 @@ class GroupSums {
   std::uint64_t nan_count(std::uint64_t group) const;  ///< NaNs of one group
   /// What was collected of one group: its sum, and squares if these are kept. Extrema have no index here: see min() and max(). O(1).
   Statistics statistics(std::uint64_t group) const;
-  /// The least and the greatest element of one group, as type() has it; NaN if a NaN was added, unless these are skipped.
+  /// The least and the greatest element of one group, as type() has it, but uint64 if only that holds it; NaN if a NaN was added, unless
+  /// these are skipped.
   /// @throws Error (no_answer) if there is none; Error (usage) if GroupOptions::extrema is false.
   Value min(std::uint64_t group, NanPolicy nan = NanPolicy::propagate) const;
   Value max(std::uint64_t group, NanPolicy nan = NanPolicy::propagate) const;

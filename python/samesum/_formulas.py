@@ -3,6 +3,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as _numpy
+
 from . import _core
 from ._arrays import text
 from ._docs import documented
@@ -12,11 +14,19 @@ if TYPE_CHECKING:
     from ._docs import Axis, DeviceLike
 
 
+def plain(value: Any) -> Any:
+    """numpy's numbers as Python's; of a tuple each."""
+    if isinstance(value, tuple):
+        return tuple(plain(each) for each in value)
+    return value.item() if isinstance(value, _numpy.generic) else value
+
+
 def operands(x: Any, operator: str, formula: str | None, finish: str | None, named: dict[str, Any]) -> tuple[Any, ...]:
     """What `_core` takes for an operator: the formula whose values are reduced (empty: x itself), with its inputs; the operator with its
     numbers; and the formula of the result, which may be empty."""
     operator, last = text(operator, "the operator"), "" if finish is None else text(finish, "finish")
     mapped = "" if formula is None else text(formula, "map")
+    x, named = _numpy.asarray(x) if isinstance(x, (int, float)) else x, {name: plain(value) for name, value in named.items()}
     of_map, of_operator = (set().union(*(_core.names_of(each) for each in some if each)) for some in ([mapped], [operator, last]))
     for name in named:
         if name.removesuffix("[]") not in of_map | of_operator:
@@ -69,9 +79,9 @@ def reduce(x: Any, operator: str, identity: int | float | tuple[int | float, ...
     """
     mapped, inputs, operator, numbers, last = operands(x, operator, map, finish, named)
     if axis is not None or keepdims:
-        found = _core.reduce_along(mapped, inputs, operator, identity, numbers, last, _axes(axis), bool(keepdims), device)
+        found = _core.reduce_along(mapped, inputs, operator, plain(identity), numbers, last, _axes(axis), bool(keepdims), device)
         return found[0] if len(found) == 1 else tuple(found)
-    return _core.reduce(mapped, inputs, operator, identity, numbers, last, device)
+    return _core.reduce(mapped, inputs, operator, plain(identity), numbers, last, device)
 
 
 def map(formula: str, **inputs: Any) -> Any:

@@ -2,6 +2,8 @@
 from __future__ import annotations
 
 import operator as _operator
+import re as _re
+import sys as _sys
 from typing import TYPE_CHECKING, Any, Sequence
 
 import numpy as _numpy
@@ -9,7 +11,7 @@ import numpy as _numpy
 from . import _core
 from ._arrays import every, is_complex, present, text, validity, whole_nans, widened
 from ._docs import documented
-from ._formulas import operands
+from ._formulas import operands, plain
 from ._narrow import once
 from ._progress import watched
 from ._reductions import _correction, _to_float, into, one_axis
@@ -106,7 +108,7 @@ def _near(keys: Any) -> tuple[Any, int] | None:
         return None
     if 0 <= low < keys.size // 8:
         low = 0
-    return (keys if low == 0 else _numpy.subtract(keys, low, dtype=_numpy.int64, casting="unsafe")).astype(_numpy.int64, copy=False), low
+    return _numpy.subtract(keys, low, dtype=_numpy.int64, casting="unsafe"), low
 
 
 _OF_NONE = {"sum": 0, "count": 0, "norm": 0, "count_nonzero": 0, "prod": 1}  # results of groups without elements that are not missing
@@ -136,68 +138,90 @@ class GroupBy:
     def __init__(self, *keys: Any) -> None:
         if not keys:
             raise TypeError("samesum: groups are of keys: pass an array of them")
-        self._group(every(keys[0]) if len(keys) == 1 else _combined(keys))
-        self.keys = self._sorted
-        if len(keys) > 1:
-            first = self._by.reduce(_numpy.arange(self._given.size).reshape(self._given.shape), "min", 0, None)
-            self.keys = tuple(every(each).reshape(-1)[first] for each in keys)
+        if len(keys) == 1:
+            self._group(keys[0])
+            self.keys = self._sorted
+        else:
+            arrays = [every(each) for each in keys]
+            self._group(_combined(keys, arrays))
+            first = self._by.reduce(_numpy.arange(len(self._codes)), "min", 0, None)
+            self.keys = tuple(each.reshape(-1)[first] for each in arrays)
 
-    def _group(self, keys: Any) -> None:
-        self._given = keys
-        self._ranked: Any = None
-        self._near = _near(keys)
-        if self._near is not None:
-            indices, low = self._near
-            counts = _numpy.bincount(indices.ravel())
-            self._groups, self._present = len(counts), _numpy.flatnonzero(counts)
-            self._sorted = (self._present + low).astype(keys.dtype)
-        elif keys.dtype.kind in "iub":
-            self._sorted = self._by.keys.astype(keys.dtype, copy=False)
-        else:  # of any type that can be sorted: by their ranks
-            self._sorted, ranks = _numpy.unique(keys, return_inverse=True)
-            self._ranked = _core.By.keys_of(ranks.reshape(keys.shape))
+    def _group(self, given: Any) -> None:
+        """Groups by `_codes`, integers in the order of the keys, of which `_sorted_codes` are the groups'. The keys may change afterwards."""
+        self._near = None
+        integers, self._sorted, self._shape = _integers_of(given)
+        near = None if self._sorted is not None else _near(integers)
+        if near is not None:
+            self._codes, low = near
+            counts = _numpy.bincount(self._codes)
+            self._near, self._sorted_codes = len(counts), _numpy.flatnonzero(counts)
+            self._sorted = (self._sorted_codes + low).astype(integers.dtype)
+            self._lazy: Any = None
+        else:
+            self._lazy = _core.By.keys_of(integers)
+            self._codes = self._lazy.indices
+            self._sorted_codes = _numpy.arange(self._lazy.groups)
+            if self._sorted is None:
+                self._sorted = self._lazy.keys.astype(integers.dtype, copy=False)
 
     @property
     def _by(self) -> Any:
-        """The groups of the library, which sorts or hashes the keys."""
-        if self._ranked is None:
-            self._ranked = _core.By.keys_of(self._given)
-        return self._ranked
+        """The groups of the library."""
+        if self._lazy is None:
+            self._lazy = _core.By.keys_of(self._codes)
+        return self._lazy
+
+    def _like_keys(self, x: Any) -> Any:
+        shape = getattr(x, "shape", None)
+        if shape is not None and tuple(shape) != self._shape:
+            raise _core.SamesumError(f"elements of shape {tuple(shape)}, and keys of {self._shape}: each element needs one key")
+        return x
+
+    def _named(self, error: Exception) -> Exception:
+        """The error of a group by its number as one by its key."""
+        found = _re.search(r"group (\d+)", str(error))
+        if found is None or int(found[1]) >= len(self):
+            return error
+        at = int(found[1])
+        key = tuple(each[at : at + 1].tolist()[0] for each in self.keys) if isinstance(self.keys, tuple) else self.keys[at : at + 1].tolist()[0]
+        return type(error)(f"{str(error)[: found.start()]}group {key!r}{str(error)[found.end() :]}")
 
     def _reduced(self, x: Any, what: str, ddof: int, nan: str | None) -> Any:
+        self._like_keys(x)
         try:
             if what == "sum" and nan == "propagate" and self._near is not None:
                 try:
-                    return _core.sum_at(x, self._near[0], self._groups, None)[self._present]
+                    return _core.sum_at(x, self._codes.reshape(self._shape), self._near, None)[self._sorted_codes]
                 except _core.NoAnswerError:
                     pass  # the message below names the group
             return self._by.reduce(x, what, ddof, nan)
+        except _core.NoAnswerError as error:
+            raise self._named(error) from None
         except TypeError:
             if times(x) is not None:
                 return by_key(what, x, self._by, nan or "propagate")
             there = validity(x)
-            if there is None or there.shape != self._given.shape or there.all():
+            if there is None or there.shape != self._shape or there.all():
                 raise
         return self._of_present(x, there, what, ddof, nan)
 
     def _of_present(self, x: Any, there: Any, what: str, ddof: int, nan: str | None) -> Any:
         """The reduction without the elements that are missing."""
-        groups = GroupBy(self._given[there])
+        groups = GroupBy(self._codes[there.reshape(-1)])
         found = groups._reduced(widened(_numpy.asarray(present(x)[0])), what, ddof, nan)
         if what in ("argmin", "argmax"):
             found = _numpy.flatnonzero(there)[found]
         return self._spread(found, groups, what, _OF_NONE.get(what, _numpy.nan))
 
     def _spread(self, found: Any, groups: GroupBy, what: str, empty: float) -> Any:
-        """Results of some of the groups, beside `empty` for the others."""
+        """Results of some of the groups, by their codes, beside `empty` for the others."""
         if len(groups) < len(self) and found.dtype.kind in "iu" and empty != empty:
-            lacking = _numpy.setdiff1d(self._sorted, groups._sorted)[0]
-            at = _numpy.searchsorted(self._sorted, lacking)
-            key = tuple(each[at] for each in self.keys) if isinstance(self.keys, tuple) else lacking
-            raise _core.NoAnswerError(f"there is no {what} of the group {key!r}: all its elements are missing")
+            at = _numpy.searchsorted(self._sorted_codes, _numpy.setdiff1d(self._sorted_codes, groups._sorted)[0])
+            raise self._named(_core.NoAnswerError(f"there is no {what} of group {at}: all its elements are missing"))
         fill = empty if found.dtype.kind == "f" or empty == empty else 0  # of integers, where all groups are there
         results = _numpy.full(found.shape[:-1] + (len(self),), fill, found.dtype)
-        results[..., _numpy.searchsorted(self._sorted, groups._sorted)] = found
+        results[..., _numpy.searchsorted(self._sorted_codes, groups._sorted)] = found
         return results
 
     @documented
@@ -448,7 +472,11 @@ class GroupBy:
         array([2.  , 2.75])
         """
         mapped, inputs, operator, numbers, last = operands(x, operator, map, finish, named)
-        found = self._by.operate(mapped, inputs, operator, identity, numbers, last)
+        self._like_keys(x)
+        try:
+            found = self._by.operate(mapped, inputs, operator, plain(identity), numbers, last)
+        except _core.NoAnswerError as error:
+            raise self._named(error) from None
         return found[0] if len(found) == 1 else tuple(found)
 
     @documented
@@ -476,13 +504,16 @@ class GroupBy:
                [2., 6.]])
         """
         wanted = [float(each) for each in _numpy.atleast_1d(q)]
+        self._like_keys(x)
         try:
             found = self._by.quantiles(x, wanted, method, nan)
+        except _core.NoAnswerError as error:
+            raise self._named(error) from None
         except TypeError:
             there = validity(x)
-            if there is None or there.shape != self._given.shape or there.all():
+            if there is None or there.shape != self._shape or there.all():
                 raise
-            groups = GroupBy(self._given[there])
+            groups = GroupBy(self._codes[there.reshape(-1)])
             present_ones = groups.quantile(widened(_numpy.asarray(present(x)[0])), wanted, method, nan)
             found = self._spread(present_ones, groups, "quantile", _numpy.nan)
         return found if _numpy.ndim(q) else found[0]
@@ -533,19 +564,46 @@ class GroupBy:
         return f"<samesum.GroupBy of {len(self)} groups>"
 
 
-def _combined(keys: tuple[Any, ...]) -> Any:
+def _integers_of(keys: Any) -> tuple[Any, Any, tuple[int, ...]]:
+    """Integers in the order of the keys, one for each, along one axis. Where they are not the keys themselves, those that there are, in
+    their order, else None. And the shape of the keys."""
+    if type(keys).__module__.partition(".")[0] == "pandas" and getattr(getattr(keys, "dtype", None), "kind", "f") not in "iufbmM":  # words, which pandas hashes
+        codes, ordered = _sys.modules["pandas"].factorize(keys, sort=True)
+        if len(codes) and codes.min() < 0:
+            every(keys)  # tells of the missing ones
+        return codes.astype(_numpy.int64, copy=False), _numpy.asarray(ordered), (len(codes),)
+    keys = every(keys)
+    flat, kind = keys.reshape(-1), keys.dtype.kind
+    if kind in "iub":
+        return flat, None, keys.shape
+    if kind in "mM":
+        numbers = flat.astype(keys.dtype.newbyteorder("="), copy=False).view(_numpy.int64)
+        if not (numbers == _numpy.iinfo(_numpy.int64).min).any():  # NaT is last for numpy, which sorts such
+            division = _core.By.keys_of(numbers)
+            return division.indices, division.keys.view(keys.dtype.newbyteorder("=")), keys.shape
+    if kind == "f" and keys.dtype.itemsize <= 8:
+        numbers = (flat.astype(_numpy.float64) + 0.0).view(_numpy.int64)  # -0.0 is 0.0
+        if not _numpy.isnan(flat).any():
+            division = _core.By.keys_of(numbers ^ (numbers >> 63 & _numpy.iinfo(_numpy.int64).max))
+            bits = division.keys
+            ordered = (bits ^ (bits >> 63 & _numpy.iinfo(_numpy.int64).max)).view(_numpy.float64).astype(keys.dtype)
+            return division.indices, ordered, keys.shape
+    ordered, ranks = _numpy.unique(flat, return_inverse=True)
+    return ranks.reshape(-1), ordered, keys.shape
+
+
+def _combined(keys: tuple[Any, ...], arrays: list[Any]) -> Any:
     """An integer for each element, in the order of its keys, the first of which counts most."""
-    arrays = [every(each) for each in keys]
     if any(each.shape != arrays[0].shape for each in arrays):
         raise TypeError(f"samesum: keys of shapes {', '.join(str(each.shape) for each in arrays)}: each element needs one of each")
     numbers, count = _numpy.zeros(arrays[0].size, _numpy.int64), 1
-    for each in arrays:
-        if each.dtype.kind in "iu":
-            division = _core.By.keys_of(each.reshape(-1))
+    for each in keys:
+        ranks, ordered, _ = _integers_of(each)
+        if ordered is None:
+            division = _core.By.keys_of(ranks)
             ranks, distinct = division.indices, division.groups
         else:
-            ordered, ranks = _numpy.unique(each, return_inverse=True)
-            ranks, distinct = ranks.reshape(-1), len(ordered)
+            distinct = len(ordered)
         if count * distinct >= 2**63:  # only as many numbers as there are groups so far
             division = _core.By.keys_of(numbers)
             numbers, count = division.indices, division.groups

@@ -14,7 +14,15 @@ Inputs::Inputs(const nb::dict& named) {
   for (const auto& [key, value] : named) {
     std::string name = nb::cast<std::string>(key);
     if (PyLong_Check(value.ptr()) != 0) {
-      parameters.emplace_back(name, nb::cast<std::int64_t>(value));
+      std::int64_t whole = 0;
+      std::uint64_t large = 0;
+      if (nb::try_cast(value, whole)) {
+        parameters.emplace_back(name, whole);
+      } else if (nb::try_cast(value, large)) {
+        parameters.emplace_back(name, large);
+      } else {
+        throw Error(ErrorKind::usage, "the number " + nb::cast<std::string>(nb::str(value)) + " fits neither int64 nor uint64");
+      }
     } else if (PyFloat_Check(value.ptr()) != 0) {
       parameters.emplace_back(name, nb::cast<double>(value));
     } else {

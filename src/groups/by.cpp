@@ -218,6 +218,7 @@ By by(const Array& keys, KeyOrder order) {
 
 By by(const Array& keys, std::uint64_t groups) {
   groups::require_integers(keys, "keys");
+  static_cast<void>(GroupSums(groups));  // refuses too many
   const auto division = std::make_shared<By::Division>();
   division->groups = groups;
   division->elements = keys.size();
@@ -332,8 +333,26 @@ void sum(const Array& data, const By& by, const Array& to, const Options& option
   const std::uint64_t shape[] = {by.groups()};
   const bool fits = to.type() == type && std::ranges::equal(to.shape(), shape) && to.contiguous();
   if (fits && to.on_device() && data.on_device() && groups::on_one_device(data, to) && by.sum_there(data, options.nan, to)) return;
-  by.sums(data, {.counts = false, .threads = options.tuning.threads}).sums(to, options.nan);
+  const GroupSums sums = by.sums(data, {.counts = false, .threads = options.tuning.threads});
+  if (sums.type() == type) return sums.sums(to, options.nan);
+  groups::require_like(to, {by.groups()}, type);
+  groups::copy_to(to, static_cast<const std::byte*>(Values(type, {by.groups()}).data()));  // of no elements
 }
+
+namespace {
+
+// Sums of groups without any element have no type of their own: these are zeros.
+Values of_type(Values results, DType type) { return results.type() == type ? std::move(results) : Values(type, results.shape()); }
+
+Values extremes(const Array& data, const By& by, const Options& options, Values (GroupSums::*of)(NanPolicy) const) {
+  const GroupSums sums = by.sums(data, {.extrema = true, .threads = options.tuning.threads});
+  if (by.groups() != 0 && is_integer(data.type()) && !is_integer(sums.type())) {
+    throw Error(ErrorKind::no_answer, "group 0: a group without elements has no extrema");
+  }
+  return of_type((sums.*of)(options.nan), type_of_sums(data));
+}
+
+}  // namespace
 
 Values sum(const Array& data, const By& by, const Options& options) {
   const core::DefaultFloatEnvironment environment;
@@ -346,7 +365,10 @@ Values sum(const Array& data, const By& by, const Options& options) {
       return values;
     }
   }
-  return by.sums(data, {.counts = false, .threads = options.tuning.threads}).sums(options.nan);
+  return of_type(by.sums(data, {.counts = false, .threads = options.tuning.threads}).sums(options.nan), type_of_sums(data));
 }
+
+Values min(const Array& data, const By& by, const Options& options) { return extremes(data, by, options, &GroupSums::minima); }
+Values max(const Array& data, const By& by, const Options& options) { return extremes(data, by, options, &GroupSums::maxima); }
 
 }  // namespace samesum

@@ -120,7 +120,7 @@ class By(Case):
         self.assertEqual(of("reduce", "--map", "(price, amount)", "--combine", "(a[0] + b[0], a[1] + b[1])", "--finish", "a[0]/a[1]")[1:],
                          [["Oslo", "0.3"], ["Rome", "1.5"], ["Bern", "7"]])
         self.assertEqual(of("reduce", "--map", "(price, i)", "--combine", "b[0] > a[0] ? b : a"),
-                         [["city", "0", "1"], ["Oslo", "2", "0"], ["Rome", "3", "3"], ["Bern", "7", "4"]])
+                         [["city", "value0", "value1"], ["Oslo", "2", "0"], ["Rome", "3", "3"], ["Bern", "7", "4"]])
         self.assertIn("1 missing in price", self.refuse("sum", "--map", "price*2", "--by", "city", self.write("m.csv", b"city,price\na,1\nb,\n")))
         self.assertIn("read only once", self.refuse("sum", "--map", "price*2", "--by", "city", "-"))
         self.assertIn("take one table", self.refuse("sum", "--map", "x*y", "--by", "city", "t.csv", "t.csv"))
@@ -142,15 +142,38 @@ class By(Case):
         self.write("p.csv", b"k,v\na,3\nb,\na,-5\nc,2.5\na,7\nc,\n")
         for command in (["prod"], ["stats", "--only", "prod"]):
             result = self.run_program(*command, "--column", "v", "--by", "k", "p.csv")
-            self.assertEqual((result.stdout, result.stderr), (b"k\tv\na\t-105\nb\t\nc\t2.5\n", b"2 numbers missing\n"))
+            self.assertEqual((result.stdout, result.stderr), (b"k\tv\na\t-105\nb\t1\nc\t2.5\n", b"2 numbers missing\n"))
         found = json.loads(self.run_program("prod", "--column", "v", "--by", "k", "--json", "p.csv").stdout)
-        self.assertEqual((found["missing"], found["groups"][1]["columns"]), (2, {"v": {"prod": None}}))
+        self.assertEqual((found["missing"], found["groups"][1]["columns"]["v"]["prod"]["value"]), (2, 1.0))
         self.assertIn("2 numbers missing", self.refuse("reduce", "--combine", "a + b", "--column", "v", "--by", "k", "p.csv"))
         self.assertIn("--exact", self.refuse("prod", "--exact", "--column", "v", "--by", "k", "p.csv"))
         self.assertIn("--check", self.refuse("reduce", "--check", "--combine", "a + b", "--column", "v", "--by", "k", "p.csv"))
         self.assertIn("one of them", self.refuse("prod", "--column", "k,v", "--by", "k", "p.csv"))
+        self.write("n.csv", b"k,v\na,1\nb,nan\nb,nan\na,-inf\nc,\nd,nan\nd,-0.0\nd,0\n")
+        self.assertEqual(self.csv("argmin", "--nan", "skip", "--column", "v", "--by", "k", "n.csv")[1:], [["a", "3"], ["b", ""], ["c", ""], ["d", "6"]])
+        self.assertEqual(self.csv("argmax", "--column", "v", "--by", "k", "n.csv")[1:], [["a", "0"], ["b", "1"], ["c", ""], ["d", "5"]])
+        self.write("big.csv", b"k,v\na,%d\nb,3\nb,2\na,2\n" % 2**63)
+        self.assertIn("product of b, x: ", self.refuse("prod", "--column", "v", "--by", "k,j", self.write("two.csv", b"k,j,v\na,x,1\nb,x,%d\nb,x,3\n" % 2**63), code=1))
+        self.assertEqual(self.csv("reduce", "--combine", "a/b", "--column", "v", "--by", "k", "big.csv")[1:], [["a", str(2**62)], ["b", "1.5"]], "float64, as of a whole text")
+        self.assertIn("leave out --part", self.refuse("argmax", "--column", "v", "--by", "k", "--part", "1/2", "--partial", "c", "p.csv"))
+        for command in (["prod"], ["argmin"], ["sum"], ["reduce", "--combine", "a + b"]):
+            self.assertIn("leave out --device", self.refuse(*command, "--column", "v", "--by", "k", "--device", "opencl:0", "p.csv"))
+            self.assertIn("--lengths", self.refuse(*command, "--column", "v", "--by", "k", "--lengths", "p.csv", "p.csv"))
         for command in (["prod"], ["reduce", "--combine", "a + b"]):
             self.assertIn("--sorted goes with --by", self.refuse(*command, "--column", "v", "--sorted", "p.csv"))
+
+    def test_extremes_of_integers_of_both_types(self):
+        """Of a column that has negative integers and some that only uint64 holds."""
+        self.write("q.csv", b"k,v\na,18446744073709551615\na,-1\nb,9223372036854775808\nc,-3\nc,9007199254740993\n")
+        rows = self.csv("stats", "--only", "min,max,sum", "--column", "v", "--by", "k", "q.csv")
+        self.assertEqual(rows[1:], [["a", "-1", str(2**64 - 1), str(2**64 - 2)], ["b", str(2**63), str(2**63), str(2**63)], ["c", "-3", str(2**53 + 1), str(2**53 - 2)]])
+        found = json.loads(self.run_program("max", "--column", "v", "--by", "k", "--json", "q.csv").stdout)
+        self.assertEqual([group["columns"]["v"]["max"]["type"] for group in found["groups"]], ["uint64", "uint64", "int64"])
+        self.write("r.csv", b"k,v\na,-1\nb,1.5\n")
+        whole = self.succeed("max", "--column", "v", "--by", "k", "q.csv", "r.csv")
+        for i in (1, 2):
+            self.succeed("max", "--column", "v", "--by", "k", "--part", "%d/2" % i, "--partial", "part%d" % i, "q.csv", "r.csv")
+        self.assertEqual(self.succeed("merge", "part1", "part2"), whole)
 
     def test_keys_keep_their_bytes(self):
         self.write("l.csv", b'k,v\nB\xf6b,1\n"a,""\x1bb",2\n"x\ny",4\n')

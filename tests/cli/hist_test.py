@@ -323,7 +323,15 @@ class Hist(Case):
             self.assertEqual(float(of(*command, "--total", "a.png")[0][0]), function(numpy.concatenate(channels)))
             self.assertEqual([float(line[0]) for line in of(*command, "--plain", "--nodata", "1", "a.png")], [function(each[each != 1]) for each in channels])
         self.assertEqual(int(Case.run_program(self, "sum", "--plain", "--nodata", "1", "a.png").stdout), pixels[pixels != 1].sum())
-        for words, command in (("--region and --mask are for images", ("mean", "--region", "2x2+0+0", "x.npy")), ("--column is for texts", ("mean", "--column", "1", "a.png")),
+        pages = [numpy.arange(12, dtype=numpy.uint8).reshape(3, 4) * 3 + i for i in range(3)]
+        self.write("pages.tif", tiff(pages))
+        everything = numpy.concatenate([page.ravel() for page in pages])
+        self.assertEqual([of("stats", "--only", "count,sum,argmax", "pages.tif")[i][1] for i in range(3)], ["36", str(everything.sum()), str(everything.argmax())])
+        self.assertEqual(of("median", "pages.tif")[0][0], "%g" % numpy.median(everything))
+        self.assertEqual(of("sum", "--region", "2x2+1+0", "pages.tif")[0][0], str(sum(page[:2, 1:3].sum(dtype=int) for page in pages)))
+        self.write("differ.tif", tiff([pages[0], pages[0].astype(numpy.uint16)]))
+        self.assertIn("pages of the image differ", Case.run_program(self, "sum", "differ.tif").stderr.decode())
+        for words, command in (("which are read from files", ("mean", "--region", "2x2+0+0", "-")), ("--region and --mask are for images", ("mean", "--region", "2x2+0+0", "x.npy")), ("--column is for texts", ("mean", "--column", "1", "a.png")),
                                ("leave them out", ("mean", "--region", "2x2+0+0", "--axis", "0", "x.npy")), ("leave one out", ("mean", "--mask", "mask.png", "--map", "x*2", "a.png")),
                                ("leave them out", ("sum", "--mask", "mask.png", "--by", "k", "x.npy")), ("a PNG image", ("mean", "--axis", "0", "a.png"))):
             result = Case.run_program(self, *command)

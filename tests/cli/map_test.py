@@ -111,6 +111,21 @@ class Map(Case):
         self.assertIn("'y' has the shape (4), which does not go together", self.refuse("sum", "--map", "x*y", "x.npy", "r.npy"))
         self.assertIn("does not go together", self.refuse("reduce", "--map", "x*y", "--combine", "a + b", "x.npy", "r.npy"))
 
+    def test_columns_and_files_named_like_constants(self):
+        self.write("iv.csv", b"i,v,e\n5,1,1\n6,2,1\n7,3,2\n")
+        self.assertEqual(self.number("sum", "--map", "i*v", "iv.csv"), 38)
+        self.assertEqual(self.number("sum", "--map", "i*2", "iv.csv"), 36)
+        self.assertEqual(self.number("sum", "--map", "v*e + pi*0", "iv.csv"), 9)
+        self.assertEqual(self.succeed("sum", "--map", "i*v", "--by", "e", "iv.csv"), "e\ti*v\n1\t17\n2\t21\n")
+        self.assertEqual(self.number("sum", "--map", "i*v", "--param", "i=2", "iv.csv"), 12)
+        self.write("ev.csv", b"w,v\n5,1\n6,2\n")
+        self.assertEqual(self.number("sum", "--map", "i*v", "ev.csv"), 2, "without such a column the index")
+        self.write("a.txt", b"3\n4\n")
+        self.write("b.txt", b"10\n20\n")
+        self.assertEqual(self.number("sum", "--map", "i*v", "i=a.txt", "v=b.txt"), 110)
+        self.write("hd.csv", b"k,2020,v\na,1,2\nb,3,5\n")
+        self.assertEqual(self.succeed("sum", "--map", "v*2", "--by", "1", "--header", "hd.csv"), "k\tv*2\na\t4\nb\t10\n")
+
     def test_operators(self):
         numbers = [12, 18, 30, 42, 6]
         self.integers("n.npy", numbers)

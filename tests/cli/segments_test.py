@@ -68,11 +68,12 @@ class Segments(Case):
 
     def test_lengths_and_text(self):
         lengths = [len(segment) for segment in self.segments]
+        self.write("x.npy", npy(header("'<f8'", "(%d,)" % OFFSETS[-1]), struct.pack("<%dd" % OFFSETS[-1], *self.values[:OFFSETS[-1]])))
         wanted = self.succeed("sum", "--offsets", self.offsets, self.file)
         self.assertEqual(self.succeed("sum", "--lengths", self.integers("l.npy", lengths), self.file), wanted)
         text = self.write("l.txt", "".join("%d\n" % length for length in lengths).encode())
         self.assertEqual(self.succeed("sum", "--lengths", text, self.file), wanted)
-        numbers = self.write("x.txt", "".join("%r\n" % value for value in self.values).encode())
+        numbers = self.write("x.txt", "".join("%r\n" % value for value in self.values[:OFFSETS[-1]]).encode())
         self.assertEqual(self.succeed("sum", "--lengths", text, numbers), wanted)
         found = self.json("sum", "--lengths", text, self.file)
         self.assertEqual((found["segments"], found["shape"]), (len(lengths), [len(lengths)]))
@@ -82,10 +83,13 @@ class Segments(Case):
 
     def test_integers(self):
         numbers = self.integers("n.npy", [2**62, 2**62 - 1, -5, 7, 2**62, 2**62])
-        self.assertEqual(self.succeed("sum", "--lengths", self.integers("a.npy", [2, 0, 3]), numbers).split(),
-                         [str(2**63 - 1), "0", str(2**62 + 2)])
-        self.assertIn("group 1", self.refuse("min", "--lengths", self.integers("b.npy", [2, 0]), numbers, code=1))
-        self.assertIn("group 0", self.refuse("sum", "--lengths", self.integers("c.npy", [3, 3]), self.integers("m.npy", [2**62, 2**62, 1, 0, 0, 0]),
+        self.assertEqual(self.succeed("sum", "--lengths", self.integers("a.npy", [2, 0, 3, 1]), numbers).split(),
+                         [str(2**63 - 1), "0", str(2**62 + 2), str(2**62)])
+        self.assertIn("segment 1", self.refuse("min", "--lengths", self.integers("b.npy", [2, 0, 4]), numbers, code=1))
+        self.assertIn("key -7", self.refuse("sum", "--keys", self.integers("s.npy", [1, -7, -7, 1, -7, -7]), numbers, code=1))
+        for lengths, total in (([2, 3], 5), ([2, 5], 7)):
+            self.assertIn("they add up to %d, and there are 6 elements" % total, self.refuse("sum", "--lengths", self.integers("w.npy", lengths), numbers))
+        self.assertIn("segment 0", self.refuse("sum", "--lengths", self.integers("c.npy", [3, 3]), self.integers("m.npy", [2**62, 2**62, 1, 0, 0, 0]),
                                              code=1))
 
     def test_every_reduction_of_segments(self):
@@ -133,12 +137,17 @@ class Segments(Case):
         self.assertIn("o.txt", self.refuse("sum", "--offsets", self.write("o.txt", b"0 1.5 3\n"), self.file))
         self.assertIn("say the same", self.refuse("sum", "--offsets", self.offsets, "--lengths", self.offsets, self.file))
         self.assertIn("--axis", self.refuse("sum", "--offsets", self.offsets, "--axis", "0", self.file))
-        self.assertIn("argmin of group 1: it has no elements", self.refuse("argmin", "--offsets", self.offsets, self.file, code=1))
+        self.assertIn("argmin of segment 1: it has no elements", self.refuse("argmin", "--offsets", self.offsets, self.file, code=1))
         self.assertIn("leave all out but one", self.refuse("sum", "--keys", self.offsets, "--lengths", self.offsets, self.file))
         self.assertIn("each element needs one key", self.refuse("sum", "--keys", self.offsets, self.file))
         self.assertIn("keys are integers", self.refuse("sum", "--keys", self.file, self.file))
         self.assertIn("number 1 is 0.5", self.refuse("sum", "--keys", self.write("half.txt", b"1 0.5\n"), self.file))
         self.assertIn("on the CPU", self.refuse("sum", "--keys", self.offsets, "--device", "opencl:0", self.file))
+        self.assertIn("'bogus'", self.refuse("stats", "--only", "bogus,sum", "--offsets", self.offsets, self.file))
+        self.assertIn("there is no 'missing'", self.refuse("stats", "--only", "missing", "--axis", "0", self.file))
+        self.assertIn("--by is for tables", self.refuse("prod", "--by", "1", "--offsets", self.offsets, self.file))
+        large = self.write("ids.txt", b"9007199254740993\n9007199254740992\n9007199254740993\n")
+        self.assertEqual(self.succeed("sum", "--keys", large, self.write("three.txt", b"1\n2\n4\n")), "9007199254740992\t2\n9007199254740993\t5\n")
         self.assertIn("there is no 'any'", self.refuse("stats", "--only", "any,sum", "--offsets", self.offsets, self.file))
         self.assertIn("--keepdims", self.refuse("sum", "--offsets", self.offsets, "--keepdims", self.file))
 

@@ -199,6 +199,23 @@ TYPED_TEST(ByReductions, HaveTheBitsOfTheGroupsAlone) {
   }
 }
 
+TEST(ByReduction, TypesAreThoseOfTheElementsThoughThereAreNone) {
+  const std::vector<std::int32_t> values = {5, 6, 7};
+  const By none = by_offsets(std::vector{1, 1, 1});
+  EXPECT_EQ(sum(values, none).as<std::int64_t>()[1], 0);
+  EXPECT_EQ(group_reduction(values, AxisReduction::count_nonzero, none).as<std::uint64_t>()[0], 0u);
+  EXPECT_EQ(product(std::vector<std::uint8_t>{1}, by_lengths(std::vector{0})).as<std::uint64_t>()[0], 1u);
+  std::int64_t to[2] = {7, 7};
+  sum(values, none, Array(to, 2, DType::int64));
+  EXPECT_EQ(to[0] + to[1], 0);
+  test::expect_error(ErrorKind::no_answer, "group 0", [&] { static_cast<void>(max(values, none)); });
+  EXPECT_TRUE(std::isnan(max(std::vector<float>{1}, by_lengths(std::vector{0})).as<double>()[0]));
+  EXPECT_EQ(min(std::vector<std::uint16_t>(), by(std::vector<int>(), 0)).type(), DType::uint64);
+  test::expect_error(ErrorKind::usage, "too many", [&] { static_cast<void>(by(std::vector{1}, std::uint64_t{1} << 63)); });
+  const Operator pair(Formula("a + b"), {Value{1.0, DType::float64}, Value{1.0, DType::float64}});
+  test::expect_error(ErrorKind::usage, "the identity has", [&] { static_cast<void>(reduce(values, pair, by(std::vector{1, 1, 2}))); });
+}
+
 TEST(ByReduction, RefusesWhatIsNoReductionOfThese) {
   const std::vector<double> values = {1, 2, 3};
   const By groups = by(std::vector{1, 0, 1});

@@ -273,6 +273,61 @@ class Pairs(unittest.TestCase):
         with self.assertRaisesRegex(samesum.NoAnswerError, "group .*2.*'b'"):
             samesum.groupby([1, 1, 2], ["a", "a", "b"]).min(masked)
 
+    def test_keys_of_any_type_and_their_messages(self):
+        """In ascending order, whatever finds them."""
+        x = np.arange(8.0)
+        for keys in (np.array([1.5, -0.0, 0.0, -2.0, np.inf, -np.inf, 1.5, 5e-324]), np.array([1.5, -2, 3, 1.5, 0, -2, 7, 8], "f2"),
+                     np.array([3, -1, 3, 2, 2, 9, -5, 3], "M8[D]"), np.array([3, -1, 3, 2, 2, 9, -5, 3], "m8[s]"),
+                     np.array(["b", "a", "", "b", "c", "a", "a", "z"]), np.array([True, False, True, True, False, True, True, True]),
+                     np.array([2**63, 0, 2**64 - 1, 0, 1, 1, 2**63, 5], np.uint64), np.array([7, 3, 7, 7, 3, 1, 1, 2], ">i4")):
+            groups, ordered = samesum.groupby(keys), np.unique(keys)
+            self.assertEqual((groups.keys.tolist(), groups.keys.dtype), (ordered.tolist(), ordered.dtype))
+            self.assertEqual(groups.sum(x).tolist(), [x[keys == key].sum() for key in ordered])
+            self.assertEqual(samesum.groupby(keys, keys).sum(x).tolist(), groups.sum(x).tolist())
+        self.assertEqual(str(samesum.groupby([1.5, np.nan, np.nan]).keys.tolist()), "[1.5, nan]")
+        self.assertEqual([len(samesum.groupby(*keys)) for keys in (([],), ([], []), (np.array([], int), np.array([], "U3")))], [0, 0, 0])
+        empty = np.array([], np.int32)
+        self.assertEqual((samesum.groupby(empty).sum(empty).dtype, samesum.groupby(empty).min(empty).dtype), (np.int64, np.int64))
+        for keys, key in (([105, 110, 110], "110"), (["a", "b", "b"], "'b'")):
+            with self.assertRaisesRegex(samesum.NoAnswerError, "group " + key):
+                samesum.groupby(keys).sum([1, 2**62, 2**62])
+            with self.assertRaisesRegex(samesum.NoAnswerError, "group " + key):
+                samesum.groupby(keys).reduce([1, 2**62, 2**62], "a + b")
+
+    def test_groups_are_those_of_when_they_were_made(self):
+        for n in (100, 10000):
+            keys = np.arange(n) % 10
+            groups, x = samesum.groupby(keys), np.ones(n)
+            keys[:] = 3
+            for function in (groups.sum, groups.mean, groups.count, groups.max, groups.median):
+                self.assertEqual(function(x).shape, (10,))
+            self.assertEqual(groups.sum(x).tolist(), [n / 10] * 10)
+            with self.assertRaisesRegex(samesum.SamesumError, "each element needs one key"):
+                groups.mean(x.reshape(10, -1))
+
+    def test_columns_of_pandas_as_keys(self):
+        try:
+            import pandas
+        except ImportError:
+            self.skipTest("pandas is not installed")
+        words = pandas.Series(["b", "a", "b", "c"])
+        self.assertEqual((samesum.groupby(words).keys.tolist(), samesum.groupby(words).sum([1, 2, 4, 8]).tolist()), (["a", "b", "c"], [2, 5, 8]))
+        sizes = pandas.Categorical(["lo", "hi", "mid", "lo"], categories=["lo", "mid", "hi"], ordered=True)
+        self.assertEqual(samesum.groupby(sizes).keys.tolist(), ["lo", "mid", "hi"])
+        self.assertEqual(samesum.groupby(words, sizes).sum([1, 2, 4, 8]).tolist(), [2, 1, 4, 8])
+        with self.assertRaisesRegex(TypeError, "missing"):
+            samesum.groupby(pandas.Series(["a", None])).sum([1, 2])
+
+    def test_numbers_for_operators(self):
+        self.assertEqual([samesum.reduce(3.0, "a+b"), samesum.reduce(np.float64(3), "a+b"), samesum.reduce(3, "a+b", keepdims=True).tolist()], [3.0, 3.0, 3])
+        self.assertEqual(samesum.groupby([1]).reduce([3.0], "a+b").tolist(), [3.0])
+        self.assertEqual(samesum.reduce(np.array([], np.uint64), "min(a, b)", 2**64 - 1), 2**64 - 1)
+        self.assertEqual(samesum.reduce([1, 2, 3], "a + b*p", np.int64(0), p=np.int32(3)), 16)
+        with self.assertRaisesRegex(samesum.SamesumError, "fits neither"):
+            samesum.reduce([1, 2], "min(a, b)", 2**70)
+        with self.assertRaisesRegex(samesum.SamesumError, "identity has 3 numbers"):
+            samesum.reduce([1, 2], "(a[0] + b[0], a[1] + b[1])", (0, 0, 0), map="(x, i)")
+
     def test_complex_pairs(self):
         rng = np.random.default_rng(7)
         for kind in (np.complex64, np.complex128):

@@ -2,6 +2,8 @@
 #include "support/informative.hpp"
 #include "support/simd_levels.hpp"
 
+#include "support/same_bits.hpp"
+
 #include <samesum/by.hpp>
 #include <samesum/error.hpp>
 #include <samesum/group_sums.hpp>
@@ -306,6 +308,26 @@ TEST(GroupSums, MergeIntoACoarserDivisionAndGrow) {
   EXPECT_EQ(coarse.sum(99'999).round(), 2.0);
   const GroupSums copy = coarse;
   EXPECT_EQ(copy.sum(1), coarse.sum(1));
+}
+
+TEST(GroupSums, ExtremesOfIntegersOfBothTypes) {
+  const std::vector<std::uint64_t> large = {UINT64_MAX, std::uint64_t{1} << 63, 3}, first = {0, 1, 2};
+  const std::vector<std::int64_t> small = {-1, -5, (std::int64_t{1} << 53) + 1}, second = {0, 2, 2};
+  GroupSums sums(3, {.extrema = true});
+  sums.add(large, first);
+  sums.add(small, second);
+  const GroupSums copy = GroupSums::deserialize(sums.serialize());
+  for (const GroupSums* const one : {static_cast<const GroupSums*>(&sums), &copy}) {
+    EXPECT_EQ(one->max(0), (Value{UINT64_MAX, DType::uint64}));
+    EXPECT_EQ(one->min(0), (Value{std::int64_t{-1}, DType::int64}));
+    EXPECT_EQ(one->min(1), (Value{std::uint64_t{1} << 63, DType::uint64}));
+    EXPECT_EQ(one->max(2), (Value{(std::int64_t{1} << 53) + 1, DType::int64}));
+    test::expect_error(ErrorKind::no_answer, "group 0: its extremum 18446744073709551615 does not fit",
+                       [&] { static_cast<void>(one->maxima()); });
+    test::expect_error(ErrorKind::no_answer, "group 1", [&] { static_cast<void>(one->minima()); });
+  }
+  sums.add(1.5, 0);
+  EXPECT_EQ(GroupSums::deserialize(sums.serialize()), sums);
 }
 
 TEST(GroupSums, OfIntegersThatDoNotFitNameTheGroup) {

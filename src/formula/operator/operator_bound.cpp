@@ -45,6 +45,7 @@ Bound::Bound(const Operator& op, std::span<const DType> types, Elements elements
     : op_(op), parameters_(values_of(op.parameters)), complex_(elements.complex) {
   for (const DType type : types) types_.push_back(scalar_of(type));
   find_types();
+  if (!op.identity.empty()) static_cast<void>(identity());  // an error now, not for the first input without elements
   if (elements.ranges.empty()) {
     for (const DType type : types) elements.ranges.push_back(range_of(type));
   }

@@ -102,16 +102,19 @@ struct GroupSums::State {
     if (error) std::rethrow_exception(error);
     return values;
   }
-  // What `of` makes of each group with more elements than `ddof`; NaN of others.
+  // A moment of each group: where its doubles do not tell it, what `of` makes of it. Variances of no more than `ddof` elements are NaN.
   template <class Of>
-  Values spreads(std::uint64_t ddof, NanPolicy nan, const Of& of) const {
+  Values moments(std::uint32_t what, std::uint64_t ddof, NanPolicy nan, const Of& of) const {
     require_squares();
     require_counts();
     const core::DefaultFloatEnvironment environment;
     host();
     return each<double>([&](std::uint64_t group) {
+      double moment = 0;
+      if (table.moment(group, what, ddof, moment)) return moment;
       const std::uint64_t skipped = nan == NanPolicy::skip ? table.nans(group) : 0;
-      return table.count(group) - skipped <= ddof ? std::numeric_limits<double>::quiet_NaN() : of(statistics(group));
+      const bool none = what != OF_NORM && table.count(group) - skipped <= ddof;
+      return none ? std::numeric_limits<double>::quiet_NaN() : of(statistics(group));
     });
   }
   DType type() const {

@@ -46,7 +46,7 @@ Value extremum(const Table& table, std::uint64_t group, bool extrema, NanPolicy 
   __extension__ using Wide = __int128;
   if (type == DType::float64) return {bound.high, DType::float64};
   const Wide value = static_cast<Wide>(bound.high) + bound.low;
-  if (type == DType::int64) return {static_cast<std::int64_t>(value), DType::int64};
+  if (type == DType::int64 && value <= std::numeric_limits<std::int64_t>::max()) return {static_cast<std::int64_t>(value), DType::int64};
   return {static_cast<std::uint64_t>(value), DType::uint64};
 }
 
@@ -69,7 +69,16 @@ Values GroupSums::State::extrema(NanPolicy nan, samesum::groups::Table::Bound sa
   const core::DefaultFloatEnvironment environment;
   host();
   const auto value = [&](std::uint64_t group) { return samesum::groups::extremum(table, group, options.extrema, nan, type(), which); };
-  if (type() == DType::int64) return each<std::int64_t>([&](std::uint64_t group) { return std::get<std::int64_t>(value(group).number); });
+  if (type() == DType::int64) {
+    return each<std::int64_t>([&](std::uint64_t group) {
+      const Value found = value(group);
+      if (const auto* const number = std::get_if<std::int64_t>(&found.number)) return *number;
+      throw Error(ErrorKind::no_answer,
+                  fmt::format("its extremum {} does not fit into int64, which the sums of all groups have, as there are "
+                              "negative elements",
+                              std::get<std::uint64_t>(found.number)));
+    });
+  }
   if (type() == DType::uint64)
     return each<std::uint64_t>([&](std::uint64_t group) { return std::get<std::uint64_t>(value(group).number); });
   return each<double>([&](std::uint64_t group) {
@@ -225,7 +234,10 @@ Values GroupSums::squares(NanPolicy nan) const {
   state_->require_squares();
   const core::DefaultFloatEnvironment environment;
   const groups::Table& table = state_->host();
-  return state_->each<double>([&](std::uint64_t group) { return table.squares(group).round(nan); });
+  return state_->each<double>([&](std::uint64_t group) {
+    double square = 0;
+    return table.moment(group, OF_SQUARED_NORM, 0, square) ? square : table.squares(group).round(nan);
+  });
 }
 
 Values GroupSums::means(NanPolicy nan) const {
@@ -242,19 +254,15 @@ Values GroupSums::means(NanPolicy nan) const {
 }
 
 Values GroupSums::variances(std::uint64_t ddof, NanPolicy nan) const {
-  return state_->spreads(ddof, nan, [&](const Statistics& group) { return group.variance(ddof, nan); });
+  return state_->moments(OF_VARIANCE, ddof, nan, [&](const Statistics& group) { return group.variance(ddof, nan); });
 }
 
 Values GroupSums::standard_deviations(std::uint64_t ddof, NanPolicy nan) const {
-  return state_->spreads(ddof, nan, [&](const Statistics& group) { return group.standard_deviation(ddof, nan); });
+  return state_->moments(OF_DEVIATION, ddof, nan, [&](const Statistics& group) { return group.standard_deviation(ddof, nan); });
 }
 
 Values GroupSums::norms(NanPolicy nan) const {
-  state_->require_squares();
-  state_->require_counts();
-  const core::DefaultFloatEnvironment environment;
-  state_->host();
-  return state_->each<double>([&](std::uint64_t group) { return state_->statistics(group).norm(nan); });
+  return state_->moments(OF_NORM, 0, nan, [&](const Statistics& group) { return group.norm(nan); });
 }
 
 Values GroupSums::counts(NanPolicy nan) const {

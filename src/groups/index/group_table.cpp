@@ -267,18 +267,14 @@ void Table::assign(std::uint64_t group, const Accumulator& sum, const ProductAcc
 
 bool Table::are_extrema(const Extrema& extrema, Kind kind) noexcept {
   const auto is_bound = [kind](const Bound& x) {
-    if (kind == Kind::floats) return x.low == 0 && !std::isnan(x.high);
-    const bool is_signed = kind == Kind::integers;
-    if (kind == Kind::none || !(x.high >= (is_signed ? -0x1p63 : 0) && x.high <= (is_signed ? 0x1p63 : 0x1p64)) || x.low > 4096 ||
-        x.low < -4096)
-      return false;
+    if (kind == Kind::none || std::isnan(x.high)) return false;
+    if (kind == Kind::floats && x.low == 0) return true;
+    // An integer, of either type of 64 bits if there are signed ones, or floats, among them.
+    const Wide least = kind == Kind::unsigned_integers ? 0 : std::numeric_limits<std::int64_t>::min();
+    if (!(x.high >= static_cast<double>(least) && x.high <= 0x1p64) || x.low > 4096 || x.low < -4096) return false;
     const Wide value = static_cast<Wide>(x.high) + x.low;
-    if (is_signed) {
-      const auto number = static_cast<std::int64_t>(value);
-      return number == value && bound(number).high == x.high && !(number == 0 && std::signbit(x.high));
-    }
-    const auto number = static_cast<std::uint64_t>(value);
-    return static_cast<Wide>(number) == value && bound(number).high == x.high && !(number == 0 && std::signbit(x.high));
+    if (value < least || value > std::numeric_limits<std::uint64_t>::max() || (value == 0 && std::signbit(x.high))) return false;
+    return x.high == (value < 0 ? bound(static_cast<std::int64_t>(value)) : bound(static_cast<std::uint64_t>(value))).high;
   };
   return is_bound(extrema.min) && is_bound(extrema.max) && !less(extrema.max, extrema.min);
 }
@@ -346,6 +342,16 @@ bool Table::mean(std::uint64_t group, double& result) const noexcept {
   const EXPANSION x = expansion_mean(sum.expansion(), static_cast<double>(sum.count));
   result = x.s;
   return x.inexact == 0;
+}
+
+bool Table::moment(std::uint64_t group, std::uint32_t what, std::uint64_t ddof, double& result) const noexcept {
+  const Sum& sum = sums_[group];
+  if (sum.count <= ddof || sum.count >> 52 != 0 || spilled(group) != nullptr) return false;
+  const Terms3& squares = squares_[group];  // of zeros alone -0.0, which is 0
+  const ROUNDED found = groups::moment(what, sum.expansion(), {squares.s + 0.0, squares.e, squares.f, 0}, static_cast<double>(sum.count),
+                                       static_cast<double>(ddof));
+  result = found.value;
+  return found.certain != 0;
 }
 
 Accumulator Table::sum(std::uint64_t group, Kind kind) const {

@@ -105,8 +105,8 @@ class Table {
 
   /// All of a group that has no elements yet, as sum() and squares() gave it: in doubles where these hold it.
   void assign(std::uint64_t group, const Accumulator& sum, const ProductAccumulator* squares);
-  // The same in pieces: how many elements there are, how many of them are special, and whether any is a finite number other than -0.0; then numbers
-  // that they add up to, and their squares, as value * 2^exponent. These are multiples of the least double, and of its square.
+  // The same in pieces: how many elements there are, how many of them are special, and whether any is a finite number other than -0.0; then
+  // numbers that they add up to, and their squares, as value * 2^exponent. These are multiples of the least double, and of its square.
   void merge_counts(std::uint64_t group, std::uint64_t count, std::uint64_t nans, std::uint64_t positive_infinities,
                     std::uint64_t negative_infinities, bool others);
   void merge_sum(std::uint64_t group, std::int64_t value, int exponent);
@@ -122,6 +122,8 @@ class Table {
   /// The rounded sum, or the mean, where the doubles tell it.
   bool rounded(std::uint64_t group, double& result) const noexcept;
   bool mean(std::uint64_t group, double& result) const noexcept;
+  /// The same of OF_VARIANCE and the others that need squares (near_moment.h), of a group with more elements than `ddof`.
+  bool moment(std::uint64_t group, std::uint32_t what, std::uint64_t ddof, double& result) const noexcept;
   Accumulator sum(std::uint64_t group, Kind kind) const;
   ProductAccumulator squares(std::uint64_t group) const;
 
