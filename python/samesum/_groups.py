@@ -199,8 +199,9 @@ class GroupBy:
         except _core.NoAnswerError as error:
             raise self._named(error) from None
         except TypeError:
-            if times(x) is not None:
-                return by_key(what, x, self._by, nan or "propagate")
+            dates = times(x)
+            if dates is not None:
+                return by_key(what, dates, self._by, nan or "propagate")
             there = validity(x)
             if there is None or there.shape != self._shape or there.all():
                 raise

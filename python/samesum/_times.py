@@ -130,6 +130,8 @@ def by_key(what: str, x: Any, by: Any, nan: str) -> Any:
     """'sum', 'mean', 'min', 'max' or 'count' of the times of each group; NaT where a group has none."""
     if what not in ("sum", "mean", "min", "max", "count"):
         raise TypeError(f"samesum: times have no {what}: convert them to float64 first")
+    if nan not in ("propagate", "skip"):
+        raise _core.SamesumError(f"nan has to be 'propagate' or 'skip', not '{nan}'")
     x = every(x)
     ints = _integers(x)
     if what == "count":

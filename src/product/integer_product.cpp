@@ -43,11 +43,10 @@ exact::BigInteger IntegerProduct::exact() const {
 void IntegerProduct::refuse(std::string_view type) const {
   if (too_large_) throw Error(ErrorKind::no_answer, fmt::format("the product does not fit into {}: {}", type, limit()));
   const exact::BigInteger value = exact();
-  throw Error(ErrorKind::no_answer,
-              fmt::format("the product does not fit into {}: it is {}", type,
-                          value.length() <= kMaxToldBits ? fmt::format("exactly {}", value.decimal())
-                                                          : fmt::format("{} number of {} bits (--exact has all digits)",
-                                                                        negative_ ? "a negative" : "a", value.length())));
+  throw Error(ErrorKind::no_answer, fmt::format("the product does not fit into {}: it is {}", type,
+                                                value.length() <= kMaxToldBits
+                                                    ? fmt::format("exactly {}", value.decimal())
+                                                    : fmt::format("{} number of {} bits", negative_ ? "a negative" : "a", value.length())));
 }
 
 Value IntegerProduct::value(std::optional<bool> is_signed) const {

@@ -170,6 +170,8 @@ class Times(unittest.TestCase):
         with self.assertRaisesRegex(TypeError, "no var"):
             samesum.groupby(keys).var(x)
         self.assertEqual(ints(samesum.groupby([1, 2]).mean(np.array([NAT, 3]).view("m8[s]"), nan="skip")), [NAT, 3])
+        with self.assertRaisesRegex(samesum.SamesumError, "'propagate' or 'skip', not 'foo'"):
+            samesum.groupby([1, 1]).sum(np.array([1, 2], "m8[s]"), nan="foo")
         days = np.array(["2026-01-02", "2026-01-01", "2026-01-02"], "M8[D]")
         self.assertEqual(samesum.groupby(days).keys.tolist(), sorted(set(days.tolist())))
 
