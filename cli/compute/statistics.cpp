@@ -24,9 +24,12 @@ namespace {
 
 // --part, --checkpoint, --partial.
 int run_in_parts(Output& out, const StatisticsOptions& options) {
-  if (options.axes.wanted() || !options.nodata.empty()) {
-    throw Error(ErrorKind::usage,
-                "--part, --checkpoint and --partial are for the statistics of all elements: leave out --axis and --nodata");
+  const auto is_image = [&](const std::string& file) { return options.input.is_image(file); };
+  if (options.axes.wanted() || !options.nodata.empty() || std::ranges::any_of(options.input.files, is_image)) {
+    throw Error(ErrorKind::usage, fmt::format("--part, --checkpoint and --partial are for the statistics of all elements: leave out {}",
+                                              options.axes.wanted()    ? options.axes.option()
+                                              : options.nodata.empty() ? "images"
+                                                                       : "--nodata"));
   }
   const std::vector<const Statistic*> wanted = find_statistics(options.wanted);
   if (std::ranges::any_of(wanted, [](const Statistic* one) { return one->name == std::string_view("prod"); })) {

@@ -87,7 +87,11 @@ Image matrix_as_image(const Elements& elements) {
 Image ImageSelection::of(const Image& image) const {
   std::optional<Elements> mask_matrix;
   std::optional<Image> mask_image;
-  if (!mask.empty() && is_image(mask)) mask_image = load_image(mask);
+  if (!mask.empty() && is_image(mask)) {
+    const ImageFile file(mask);
+    if (file.pages() != 1) throw Error(ErrorKind::usage, fmt::format("{}: a mask of {} pages: it has one", mask, file.pages()));
+    mask_image = file.page(1);
+  }
   if (!mask.empty() && !mask_image)
     mask_image = matrix_as_image(mask_matrix.emplace(mask, InputOptions(), TextAs::float64, TextLines::rows));
   if (mask_image && (mask_image->width != image.width || mask_image->height != image.height)) {

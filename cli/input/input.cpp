@@ -209,7 +209,11 @@ std::vector<Input::Operand> Input::operands(const Formula& formula) const {
     std::ranges::copy_if(known, std::back_inserter(wanted), [&](const std::string& name) { return has_column(files.front(), how, name); });
   }
   const bool uses_x = std::ranges::find(wanted, "x") != wanted.end();
-  const bool columns_of_one = one_text && !wanted.empty() && (!uses_x || (wanted.size() > 1 && is_table(files.front())));
+  const auto x_is_column = [&] {
+    if (wanted.size() > 1) return is_table(files.front());
+    return (is_table(files.front()) || !keys.empty()) && !is_stream(files.front()) && has_column(files.front(), how, "x");
+  };
+  const bool columns_of_one = one_text && !wanted.empty() && (!uses_x || x_is_column());
   if (columns_of_one) {
     require(!is_stream(files.front()) || wanted.size() == 1,
             "a formula of several columns reads its file once for each of them: standard input and pipes can be read only once: "

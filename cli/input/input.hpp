@@ -89,8 +89,8 @@ struct Input {
     InputOptions how;
   };
   /// Where the formula's names come from: files named `name=FILE`; or x, y, z for the first three files; or, where there is one file and
-  /// the formula does not use x, or uses more and the file is called a table (.csv, .tsv), the columns of these names. @throws Error
-  /// (usage) where a file or a name is left over.
+  /// the formula does not use x, or uses more and the file is called a table (.csv, .tsv), or it has a column x, the columns of these
+  /// names. @throws Error (usage) where a file or a name is left over.
   std::vector<Operand> operands(const Formula& formula) const;
   Formula formula() const;
   FormulaMath math() const;

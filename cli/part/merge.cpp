@@ -9,13 +9,14 @@
 #include <samesum/error.hpp>
 
 #include <memory>
+#include <optional>
 
 namespace samesum::cli {
 namespace {
 
 struct MergeOptions {
   std::vector<std::string> files;
-  std::uint64_t ddof = 0;
+  std::optional<std::uint64_t> ddof;  ///< unless given, as the parts say
   std::string out;
   ResultOptions result;
 };
@@ -45,7 +46,7 @@ int print_whole(Output& out, const MergeOptions& options, const PartialResult& r
   of.work["files"] = Json::array();
   of.work["files"].push_back(Json{{"file", fmt::format("{} partial results", options.files.size())}, {"type", "float64"}});
   of.work["how"] = Json::object();
-  of.print = {{"wanted", Json::array()}, {"ddof", options.ddof}, {"log", false}};
+  of.print = {{"wanted", Json::array()}, {"ddof", options.ddof.value_or(0)}, {"log", false}};
   if (const auto* const all = std::get_if<Statistics>(&result)) of.print["wanted"] = names_of(*all);
   return print_partial(out, {result, of}, options.result);
 }
@@ -66,7 +67,9 @@ int run(Output& out, const MergeOptions& options) {
   }
   if (parts.front().of) {
     Partial whole = joined(std::move(parts), options.files);
-    if (options.ddof != 0) whole.of->print["ddof"] = options.ddof;
+    const bool by_key = std::holds_alternative<Grouped>(whole.result);
+    if (by_key && !options.result.partial.empty()) refuse("parts by key are merged all at once, and printed: leave out --partial");
+    if (options.ddof) (by_key ? whole.of->work["how"] : whole.of->print)["ddof"] = *options.ddof;
     target.save(out, {whole.result, std::nullopt});
     return print_partial(out, whole, options.result, &array);
   }

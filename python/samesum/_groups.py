@@ -142,6 +142,7 @@ class GroupBy:
             self._group(keys[0])
             self.keys = self._sorted
         else:
+            keys = tuple(each if hasattr(each, "__len__") else every(each) for each in keys)  # generators are read once
             arrays = [every(each) for each in keys]
             self._group(_combined(keys, arrays))
             first = self._by.reduce(_numpy.arange(len(self._codes)), "min", 0, None)
@@ -174,16 +175,18 @@ class GroupBy:
 
     def _like_keys(self, x: Any) -> Any:
         shape = getattr(x, "shape", None)
+        if isinstance(x, (list, tuple)):
+            shape = _numpy.shape(x) if len(self._shape) != 1 or (x and isinstance(x[0], (list, tuple))) else (len(x),)
         if shape is not None and tuple(shape) != self._shape:
             raise _core.SamesumError(f"elements of shape {tuple(shape)}, and keys of {self._shape}: each element needs one key")
         return x
 
-    def _named(self, error: Exception) -> Exception:
-        """The error of a group by its number as one by its key."""
+    def _named(self, error: Exception, by_code: bool = False) -> Exception:
+        """The error of a group by its number, or its code, as one by its key."""
         found = _re.search(r"group (\d+)", str(error))
-        if found is None or int(found[1]) >= len(self):
+        at = len(self) if found is None else int(_numpy.searchsorted(self._sorted_codes, int(found[1]))) if by_code else int(found[1])
+        if found is None or at >= len(self):
             return error
-        at = int(found[1])
         key = tuple(each[at : at + 1].tolist()[0] for each in self.keys) if isinstance(self.keys, tuple) else self.keys[at : at + 1].tolist()[0]
         return type(error)(f"{str(error)[: found.start()]}group {key!r}{str(error)[found.end() :]}")
 
@@ -210,7 +213,10 @@ class GroupBy:
     def _of_present(self, x: Any, there: Any, what: str, ddof: int, nan: str | None) -> Any:
         """The reduction without the elements that are missing."""
         groups = GroupBy(self._codes[there.reshape(-1)])
-        found = groups._reduced(widened(_numpy.asarray(present(x)[0])), what, ddof, nan)
+        try:
+            found = groups._reduced(widened(_numpy.asarray(present(x)[0])), what, ddof, nan)
+        except _core.NoAnswerError as error:
+            raise self._named(error, by_code=True) from None
         if what in ("argmin", "argmax"):
             found = _numpy.flatnonzero(there)[found]
         return self._spread(found, groups, what, _OF_NONE.get(what, _numpy.nan))
@@ -571,7 +577,7 @@ def _integers_of(keys: Any) -> tuple[Any, Any, tuple[int, ...]]:
     if type(keys).__module__.partition(".")[0] == "pandas" and getattr(getattr(keys, "dtype", None), "kind", "f") not in "iufbmM":  # words, which pandas hashes
         codes, ordered = _sys.modules["pandas"].factorize(keys, sort=True)
         if len(codes) and codes.min() < 0:
-            every(keys)  # tells of the missing ones
+            raise TypeError("samesum: keys are missing, so their elements have no group: fill or drop them first")
         return codes.astype(_numpy.int64, copy=False), _numpy.asarray(ordered), (len(codes),)
     keys = every(keys)
     flat, kind = keys.reshape(-1), keys.dtype.kind
@@ -589,6 +595,8 @@ def _integers_of(keys: Any) -> tuple[Any, Any, tuple[int, ...]]:
             bits = division.keys
             ordered = (bits ^ (bits >> 63 & _numpy.iinfo(_numpy.int64).max)).view(_numpy.float64).astype(keys.dtype)
             return division.indices, ordered, keys.shape
+    if kind == "O" and (flat != flat).any():  # NaNs, which are not equal to each other
+        raise TypeError("samesum: keys are missing, so their elements have no group: fill or drop them first")
     ordered, ranks = _numpy.unique(flat, return_inverse=True)
     return ranks.reshape(-1), ordered, keys.shape
 

@@ -21,8 +21,8 @@ def times(x: Any, positions: bool = True) -> Any:
     """`x` as an array of dates or durations, masked where it is so; None where it has other elements. Without `positions` what is missing from
     columns of polars, pyarrow and pandas' on Arrow is left out. Dates with a time zone are those of UTC."""
     try:
-        if hasattr(getattr(x, "dtype", None), "tz") and hasattr(x, "dt"):
-            x = x.dt.tz_convert(None)
+        if hasattr(getattr(x, "dtype", None), "tz") and (hasattr(x, "dt") or hasattr(x, "tz_convert")):  # of a series, or an index
+            x = (x.dt if hasattr(x, "dt") else x).tz_convert(None)
         if not positions and (hasattr(x, "null_count") or hasattr(getattr(x, "dtype", None), "pyarrow_dtype")):
             dropped = next((getattr(x, name) for name in ("drop_nulls", "drop_null", "dropna") if hasattr(x, name)), None)
             x = x if dropped is None else dropped()

@@ -174,6 +174,12 @@ class By(Case):
         for i in (1, 2):
             self.succeed("max", "--column", "v", "--by", "k", "--part", "%d/2" % i, "--partial", "part%d" % i, "q.csv", "r.csv")
         self.assertEqual(self.succeed("merge", "part1", "part2"), whole)
+        self.assertIn("leave out --partial", self.refuse("merge", "--partial", "both", "part1", "part2"))
+        self.write("v.csv", b"k,v\na,-5\nb,7\na,10\n")
+        for made, asked, variances in ((None, None, ["56.25", "0"]), (None, "1", ["112.5", ""]), ("1", None, ["112.5", ""]), ("1", "0", ["56.25", "0"])):
+            self.succeed("var", "--column", "v", "--by", "k", "--part", "1/1", "--partial", "v.part", *(["--ddof", made] if made else []), "v.csv")
+            merged = self.csv("merge", *(["--ddof", asked] if asked else []), "v.part")
+            self.assertEqual([line[1] for line in merged[1:]], variances, (made, asked))
 
     def test_keys_keep_their_bytes(self):
         self.write("l.csv", b'k,v\nB\xf6b,1\n"a,""\x1bb",2\n"x\ny",4\n')

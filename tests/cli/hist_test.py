@@ -329,6 +329,7 @@ class Hist(Case):
         self.assertEqual([of("stats", "--only", "count,sum,argmax", "pages.tif")[i][1] for i in range(3)], ["36", str(everything.sum()), str(everything.argmax())])
         self.assertEqual(of("median", "pages.tif")[0][0], "%g" % numpy.median(everything))
         self.assertEqual(of("sum", "--region", "2x2+1+0", "pages.tif")[0][0], str(sum(page[:2, 1:3].sum(dtype=int) for page in pages)))
+        self.assertIn("a mask of 3 pages", Case.run_program(self, "sum", "--mask", "pages.tif", "pages.tif").stderr.decode())
         self.write("differ.tif", tiff([pages[0], pages[0].astype(numpy.uint16)]))
         self.assertIn("pages of the image differ", Case.run_program(self, "sum", "differ.tif").stderr.decode())
         for words, command in (("which are read from files", ("mean", "--region", "2x2+0+0", "-")), ("--region and --mask are for images", ("mean", "--region", "2x2+0+0", "x.npy")), ("--column is for texts", ("mean", "--column", "1", "a.png")),

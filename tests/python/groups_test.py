@@ -294,6 +294,18 @@ class Pairs(unittest.TestCase):
             with self.assertRaisesRegex(samesum.NoAnswerError, "group " + key):
                 samesum.groupby(keys).reduce([1, 2**62, 2**62], "a + b")
 
+    def test_missing_keys_and_masked_elements(self):
+        masked = np.ma.array([1, 2**63 - 1, 5], mask=[1, 0, 0])
+        for keys, key in (([1, 2, 2], "2"), (["a", "b", "b"], "'b'"), ([10, 700, 700], "700")):
+            with self.assertRaisesRegex(samesum.NoAnswerError, "group " + key):
+                samesum.groupby(keys).sum(masked)
+        with self.assertRaisesRegex(TypeError, "keys are missing"):
+            samesum.groupby(np.array([1.0, np.nan, "a"], object))
+        self.assertEqual(samesum.groupby((i for i in [1, 2, 1]), iter("aba")).sum([1, 2, 4]).tolist(), [5, 2])
+        for keys, x in (([10, 20, 30], [[1, 2, 3]]), (np.zeros((2, 3), int), [[1, 2], [3, 4], [5, 6]]), (np.zeros((2, 2), int), [1, 2, 3, 4])):
+            with self.assertRaisesRegex(samesum.SamesumError, "each element needs one key"):
+                samesum.groupby(keys).sum(x)
+
     def test_groups_are_those_of_when_they_were_made(self):
         for n in (100, 10000):
             keys = np.arange(n) % 10
@@ -315,8 +327,10 @@ class Pairs(unittest.TestCase):
         sizes = pandas.Categorical(["lo", "hi", "mid", "lo"], categories=["lo", "mid", "hi"], ordered=True)
         self.assertEqual(samesum.groupby(sizes).keys.tolist(), ["lo", "mid", "hi"])
         self.assertEqual(samesum.groupby(words, sizes).sum([1, 2, 4, 8]).tolist(), [2, 1, 4, 8])
-        with self.assertRaisesRegex(TypeError, "missing"):
-            samesum.groupby(pandas.Series(["a", None])).sum([1, 2])
+        for missing in (pandas.Series(["a", None]), pandas.Series(["a", None], dtype=object), pandas.Index([2**70, float("nan")], dtype=object),
+                        pandas.Categorical(["a", None])):
+            with self.assertRaisesRegex(TypeError, "missing"):
+                samesum.groupby(missing).sum([1, 2])
 
     def test_numbers_for_operators(self):
         self.assertEqual([samesum.reduce(3.0, "a+b"), samesum.reduce(np.float64(3), "a+b"), samesum.reduce(3, "a+b", keepdims=True).tolist()], [3.0, 3.0, 3])

@@ -170,6 +170,14 @@ class Times(unittest.TestCase):
         with self.assertRaisesRegex(TypeError, "no var"):
             samesum.groupby(keys).var(x)
         self.assertEqual(ints(samesum.groupby([1, 2]).mean(np.array([NAT, 3]).view("m8[s]"), nan="skip")), [NAT, 3])
+        try:
+            import pandas
+            zoned = pandas.Series(pandas.to_datetime(["2020-01-01", "2021-01-01", "2019-01-01"], utc=True)).dt.tz_convert("Europe/Oslo")
+            for each in (zoned, pandas.DatetimeIndex(zoned), zoned.array):
+                self.assertEqual([str(day)[:10] for day in samesum.groupby([1, 1, 2]).max(each)], ["2021-01-01", "2019-01-01"])
+                self.assertEqual(str(samesum.max(each))[:10], "2021-01-01")
+        except ImportError:
+            pass
         with self.assertRaisesRegex(samesum.SamesumError, "'propagate' or 'skip', not 'foo'"):
             samesum.groupby([1, 1]).sum(np.array([1, 2], "m8[s]"), nan="foo")
         days = np.array(["2026-01-02", "2026-01-01", "2026-01-02"], "M8[D]")
