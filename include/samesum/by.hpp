@@ -39,7 +39,7 @@ class By {
   std::span<const std::uint64_t> offsets() const noexcept;
   /// The number of each element's group, of an integer type, in host memory or on a device; empty for segments. Valid as long as this
   /// object and, if keys are the numbers of groups, the keys.
-  Array indices() const noexcept;
+  Array indices() const;
   /// The sums of such groups, with what `options` ask for; added up on a device if the elements and the keys, or segments, lie there.
   /// @throws Error (usage) unless `data` has elements() elements.
   GroupSums sums(const Array& data, const GroupOptions& options = {}) const;

@@ -230,7 +230,7 @@ std::span<const std::uint64_t> By::offsets() const noexcept {
   return division_->offsets ? division_->offsets->as<std::uint64_t>() : std::span<const std::uint64_t>{};
 }
 
-Array By::indices() const noexcept {
+Array By::indices() const {
   if (division_->offsets) return {static_cast<const void*>(nullptr), 0, DType::uint64};
   return division_->given ? *division_->given : division_->indices->array();
 }
