@@ -16,7 +16,8 @@ from ._core import Accumulator, Device, DeviceError, Histogram, NoAnswerError, S
 from ._devices import devices, selftest, tune
 from ._drawing import HistogramNd, install as _install_drawing
 from ._formulas import map, reduce, sum_map
-from ._groups import GroupBy, add_at, bincount, cumsum, groupby, pairs, scan
+from ._groupby import GroupBy, groupby
+from ._groups import add_at, bincount, cumsum, pairs, scan
 from ._histograms import histogram, histogram2d, histogramdd
 from ._order import all, any, argmax, argmin, count_nonzero, max, median, min, quantile, stats
 from ._plans import Plan
