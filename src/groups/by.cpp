@@ -218,9 +218,8 @@ By by(const Array& keys, KeyOrder order) {
 
 By by(const Array& keys, std::uint64_t groups) {
   groups::require_integers(keys, "keys");
-  static_cast<void>(GroupSums(groups));  // refuses too many
   const auto division = std::make_shared<By::Division>();
-  division->groups = groups;
+  division->groups = groups::require_few(groups);
   division->elements = keys.size();
   division->given = keys;
   return By(division);

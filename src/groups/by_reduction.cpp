@@ -37,8 +37,7 @@ void for_groups(const Segments& segments, std::uint32_t wanted_threads, const Bo
   for (std::uint64_t group = 0; failed && group < segments.count(); ++group) again(group);
 }
 
-// Products of integers in a word each; where one is more than that on the way, all digits are kept (product()), as a 0 behind it makes it
-// fit again.
+// Products of integers, as along axes (axes_product.cpp): in a word each, and with all digits where one is more than that on the way.
 Values multiply_integers(const Array& data, const By& by, const Options& options) {
   const Segments segments = segments_of(data, by, options.tuning.threads);
   Values results(result_type(AxisReduction::product, data.type()), {by.groups()});

@@ -24,13 +24,6 @@ namespace samesum {
 namespace groups {
 namespace {
 
-constexpr std::uint64_t kMaxGroups = std::uint64_t{1} << 40;
-
-std::uint64_t require_few(std::uint64_t groups) {
-  if (groups >= kMaxGroups) throw Error(ErrorKind::usage, fmt::format("{} groups are too many: there may be up to 2^40 - 1", groups));
-  return groups;
-}
-
 Kind kind_of(DType type) { return !is_integer(type) ? Kind::floats : is_signed(type) ? Kind::integers : Kind::unsigned_integers; }
 
 Value extremum(const Table& table, std::uint64_t group, bool extrema, NanPolicy nan, DType type, Table::Bound Table::Extrema::*which) {
@@ -63,6 +56,13 @@ void require_countable(const Table& table, const Table& more, std::span<const st
 }
 
 }  // namespace
+
+std::uint64_t require_few(std::uint64_t groups) {
+  constexpr std::uint64_t kMaxGroups = std::uint64_t{1} << 40;
+  if (groups >= kMaxGroups) throw Error(ErrorKind::usage, fmt::format("{} groups are too many: there may be up to 2^40 - 1", groups));
+  return groups;
+}
+
 }  // namespace groups
 
 Values GroupSums::State::extrema(NanPolicy nan, samesum::groups::Table::Bound samesum::groups::Table::Extrema::*which) const {

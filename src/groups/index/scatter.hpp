@@ -14,6 +14,8 @@
 
 namespace samesum::groups {
 
+/// `groups`. @throws Error (usage) for 2^40 or more.
+std::uint64_t require_few(std::uint64_t groups);
 /// @throws Error (usage) unless each value has an index.
 void require_pairs(const Array& values, const Array& indices);
 /// Whether both lie in the memory of one device.
