@@ -1,8 +1,9 @@
 // Quantiles of groups: by key, and by segment.
 #include "core/float_environment.hpp"
 #include "core/visit.hpp"
-#include "groups/segments.hpp"
+#include "groups/by/segments.hpp"
 #include "quantile/lists.hpp"
+#include "quantile/lists_device.hpp"
 #include "quantile/select.hpp"
 
 #include <samesum/by.hpp>
@@ -11,12 +12,33 @@
 
 #include <fmt/format.h>
 
+#include <optional>
+#include <span>
 #include <vector>
 
 namespace samesum {
 namespace {
 
 using namespace selection;
+
+void refuse_no_elements(std::uint64_t group, std::uint64_t nans) {
+  throw Error(ErrorKind::no_answer, fmt::format("there is no quantile of group {}, which is an integer: it has no elements{}", group,
+                                                nans != 0 ? " but NaNs" : ""));
+}
+
+// Lists whose keys a device has found.
+class FoundLists {
+ public:
+  explicit FoundLists(std::span<const std::uint64_t> offsets) : offsets_(offsets) {}
+  std::uint64_t count() const { return offsets_.size() - 1; }
+  std::uint64_t size(std::uint64_t list) const { return offsets_[list + 1] - offsets_[list]; }
+  void none(std::uint64_t list, std::uint64_t nans, DType type) const {
+    if (is_integer(type)) refuse_no_elements(list, nans);
+  }
+
+ private:
+  std::span<const std::uint64_t> offsets_;
+};
 
 // Groups that are longer than what is gathered have no elements here.
 class GroupLists {
@@ -27,9 +49,7 @@ class GroupLists {
   std::uint64_t size(std::uint64_t list) const { return all_of(list) <= kMaxGathered ? all_of(list) : 0; }
   std::uint64_t elements() const { return segments_.offsets.back() - segments_.offsets.front(); }
   void none(std::uint64_t list, std::uint64_t nans, DType type) const {
-    if (!is_integer(type) || size(list) != all_of(list)) return;
-    throw Error(ErrorKind::no_answer, fmt::format("there is no quantile of group {}, which is an integer: it has no elements{}", list,
-                                                  nans != 0 ? " but NaNs" : ""));
+    if (is_integer(type) && size(list) == all_of(list)) refuse_no_elements(list, nans);
   }
 
   template <class Element, class Key>
@@ -60,12 +80,17 @@ Values quantiles(const Array& data, std::span<const double> q, const By& by, con
   const std::vector<Fraction> fractions = fractions_of(q);
   const DType type = result_type(data.type(), rule);
   const std::uint64_t count = by.groups();
-  const groups::Segments segments = groups::segments_of(data, by, options.tuning.threads);
   Values results(type, {q.size(), count});
-  if (results.size() == 0) return results;
   auto* const to = static_cast<std::byte*>(results.data());
-  const GroupLists lists(segments);
   const Wish wish{fractions, rule, options.nan, options.tuning.threads, data.type(), to};
+  if (const std::optional<FoundGroups> found = keys_on_device(data, by, fractions, rule.method, options.nan)) {
+    const FoundLists lists(found->offsets);
+    core::visit(data.type(), [&](auto element) { OfLists<decltype(element), FoundLists>(lists, wish).take(found->keys); });
+    return results;
+  }
+  const groups::Segments segments = groups::segments_of(data, by, options.tuning.threads);
+  if (results.size() == 0) return results;
+  const GroupLists lists(segments);
   core::visit(data.type(), [&](auto element) { OfLists<decltype(element), GroupLists>(lists, wish).find(); });
   Options of_one = options;
   of_one.report = nullptr;

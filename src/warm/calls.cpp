@@ -2,10 +2,12 @@
 
 #include <samesum/array.hpp>
 #include <samesum/axes.hpp>
+#include <samesum/by.hpp>
 #include <samesum/group_sums.hpp>
 #include <samesum/histogram.hpp>
 #include <samesum/histogram_nd.hpp>
 #include <samesum/pairs.hpp>
+#include <samesum/quantile.hpp>
 #include <samesum/reduce.hpp>
 #include <samesum/scan.hpp>
 #include <samesum/statistics.hpp>
@@ -108,6 +110,13 @@ class Calls {
       GroupSums sums(1000);
       sums.add(list.part(0, indices.size()), indices);
       static_cast<void>(sums.sums());
+    });
+    const std::uint64_t fewer = std::min(list.size(), kMaxCpuBytes / size_of(DType::uint32));
+    add("index", type, [some = list.part(0, fewer), indices = zeros(fewer * size_of(DType::uint32), DType::uint32)] {
+      const By groups = by(indices, 1);
+      static_cast<void>(argmax(some, groups));
+      static_cast<void>(product(some, groups));
+      static_cast<void>(median(some, groups));
     });
   }
 

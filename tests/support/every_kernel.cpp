@@ -10,6 +10,8 @@
 #include "formula/map/term.hpp"
 #include "formula/operator/operator_device.hpp"
 #include "formula/operator/operator_plan.hpp"
+#include "groups/by/device/sort_device.hpp"
+#include "groups/by/device/tree_lists_device.hpp"
 #include "groups/device/axes_device.hpp"
 #include "groups/device/trees_device.hpp"
 #include "groups/index/device/group_device.hpp"
@@ -363,6 +365,14 @@ void build_formulas(device::Device& device) {
   const DType apart[] = {DType::float16, DType::float64};
   device::build(device, groups::level_source(bound, apart), "tree_level");
   device::build(device, groups::level_source(bound, {}), "tree_level");
+  // By key and by segment.
+  for (const bool sorted : {false, true}) device::build(device, groups::lists_source(bound, {apart, sorted, false}), "tree_of_lists");
+  device::build(device, groups::lists_source(bound, {}), "tree_of_lists");
+  const Operator pick{Formula("(a[0] >= b[0] ? a[0] : b[0], a[0] >= b[0] ? a[1] : b[1])")};
+  const DType keyed[] = {DType::uint64, DType::int64};
+  const formula::Bound positions(pick, keyed);
+  device::build(device, groups::lists_source(positions, {std::span(keyed).first(1), true, true}), "tree_of_lists");
+  for (const DType key : {DType::uint32, DType::uint64}) device::build(device, groups::sort_source(device.info(), key), "digit_moves");
   // Of plans.
   Operator finished = op;
   finished.finish = Formula("(a[0]/2, a[1], a[0] > a[1])");
@@ -421,6 +431,7 @@ void build_every_kernel(device::Device& device, Kernels which) {
       product_tree::PlannedFloats(device, type, false, {}, 1);
     }
     device::build(device, selection::lists_source(type, 256, false), "select_lists");
+    device::build(device, groups::sort_keys_source(type), "element_keys");
     if (which == Kernels::few) continue;
     for (const std::uint64_t elements : {1u << 12, 1u << 28}) {
       statistics::DevicePass products(device, type, {{false, false, true, false}}, true, elements);

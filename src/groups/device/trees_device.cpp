@@ -21,8 +21,6 @@ namespace {
 
 using formula::Scalar;
 
-constexpr std::uint64_t kLevelLeaves = 8;      // below a node
-constexpr std::size_t kMaxTreeComponents = 6;  // arrays that OpenCL promises to take, for what is read and what is written
 constexpr std::uint32_t kLevelGroup = 256, kLevelCpuGroup = 16, kLevelGroupsToUnit = 16;
 
 // Where a component's leaves lie, in elements: along the axis of the tree, and along two that are kept.
@@ -34,55 +32,68 @@ struct Level {
 
 }  // namespace
 
-device::Source level_source(const formula::Bound& bound, std::span<const DType> elements) {
-  std::string state, from, load, pair, parameters, passed, combined, to, write;
+NodeText node_text(const formula::Bound& bound) {
+  std::string state, pair, combined;
+  NodeText text;
   for (std::size_t k = 0; k < bound.types().size(); ++k) {
-    const std::string_view name = formula::dialect_name(bound.types()[k]);
-    const std::string place = fmt::format("a{0}[(long)o{0} + (long)leaf * l{0} + (long)i0 * m{0} + (long)i1 * n{0}]", k);
-    state += fmt::format("  {} c{};\n", name, k);
-    from += fmt::format("GLOBAL const {1}* a{0}, ulong o{0}, long l{0}, long m{0}, long n{0}, ", k,
-                        elements.empty() ? name : formula::stored_name(elements[k]));
-    load += fmt::format("        s[k].c{} = ({}){};\n", k, name, elements.empty() ? place : formula::loaded(elements[k], place));
+    state += fmt::format("  {} c{};\n", formula::dialect_name(bound.types()[k]), k);
     combined += fmt::format("  r.c{} = {};\n", k, bound.types().size() == 1 ? "value" : fmt::format("value.r{}", k));
-    to += fmt::format("GLOBAL {}* r{}, ", name, k);
-    write += fmt::format("    r{}[n] = {};\n", k, formula::canonical_text(bound.types()[k], fmt::format("s[0].c{}", k)));
   }
   for (const formula::InputComponent& input : bound.program().inputs)
     pair += fmt::format("{}.c{}, ", input.input == 0 ? "a" : "b", input.component);
   for (std::size_t k = 0; k < bound.program().parameters.size(); ++k) {
-    parameters += fmt::format("{} q{}, ", formula::dialect_name(bound.program().parameters[k].type), k);
-    passed += fmt::format("q{}, ", k);
+    text.parameters += fmt::format("{} q{}, ", formula::dialect_name(bound.program().parameters[k].type), k);
+    text.passed += fmt::format("q{}, ", k);
   }
-  return {
-      formula::files_of({&bound.program()}),
-      {},
-      fmt::format("{}typedef struct {{\n{}}} STATE;\n"
-                  "FN STATE combine_states(STATE a, STATE b, {}uint* error) {{\n  const combine_result value = combine({}{}error);\n"
-                  "  STATE r;\n{}  return r;\n}}\n"
-                  "KERNEL void tree_level({}{}{}ulong leaves, ulong outer, ulong inner, ulong nodes, GLOBAL uint* failed) {{\n"
-                  "  uint error = 0;\n"
-                  "  for (ulong n = global_id(); n < nodes; n += global_size()) {{\n"
-                  "    const ulong row = n / inner, i1 = n - row * inner, node = row / outer, i0 = row - node * outer;\n"
-                  "    const ulong first = node * {};\n"
-                  "    const uint count = leaves - first < {} ? (uint)(leaves - first) : {};\n"
-                  "    STATE s[{}];\n"
-                  "#pragma unroll\n"
-                  "    for (uint k = 0; k < {}; ++k) {{\n"
-                  "      if (k < count) {{\n"
-                  "        const ulong leaf = first + k;\n{}"
-                  "      }}\n"
-                  "    }}\n"
-                  "#pragma unroll\n"
-                  "    for (uint apart = 1; apart < {}; apart *= 2) {{\n"
-                  "#pragma unroll\n"
-                  "      for (uint k = 0; k + apart < {}; k += 2 * apart) {{\n"
-                  "        if (k + apart < count) s[k] = combine_states(s[k], s[k + apart], {}&error);\n"
-                  "      }}\n"
-                  "    }}\n{}"
-                  "  }}\n"
-                  "  if (error != 0) atomic_max_global32(failed, 1);\n}}\n",
-                  formula::print(bound.program(), "combine"), state, parameters, pair, passed, combined, from, parameters, to, kLevelLeaves,
-                  kLevelLeaves, kLevelLeaves, kLevelLeaves, kLevelLeaves, load, kLevelLeaves, kLevelLeaves, passed, write)};
+  text.functions = fmt::format(
+      "#define NODE_LEAVES {}\n"
+      "{}typedef struct {{\n{}}} STATE;\n"
+      "FN STATE combine_states(STATE a, STATE b, {}uint* error) {{\n  const combine_result value = combine({}{}error);\n"
+      "  STATE r;\n{}  return r;\n}}\n"
+      "FN STATE node_over(STATE* s, uint count, {}uint* error) {{\n"
+      "#pragma unroll\n"
+      "  for (uint apart = 1; apart < NODE_LEAVES; apart *= 2) {{\n"
+      "#pragma unroll\n"
+      "    for (uint k = 0; k + apart < NODE_LEAVES; k += 2 * apart) {{\n"
+      "      if (k + apart < count) s[k] = combine_states(s[k], s[k + apart], {}error);\n"
+      "    }}\n"
+      "  }}\n"
+      "  return s[0];\n}}\n",
+      kNodeLeaves, formula::print(bound.program(), "combine"), state, text.parameters, pair, text.passed, combined, text.parameters, text.passed);
+  return text;
+}
+
+device::Source level_source(const formula::Bound& bound, std::span<const DType> elements) {
+  std::string from, load, to, write;
+  for (std::size_t k = 0; k < bound.types().size(); ++k) {
+    const std::string_view name = formula::dialect_name(bound.types()[k]);
+    const std::string place = fmt::format("a{0}[(long)o{0} + (long)leaf * l{0} + (long)i0 * m{0} + (long)i1 * n{0}]", k);
+    from += fmt::format("GLOBAL const {1}* a{0}, ulong o{0}, long l{0}, long m{0}, long n{0}, ", k,
+                        elements.empty() ? name : formula::stored_name(elements[k]));
+    load += fmt::format("        s[k].c{} = ({}){};\n", k, name, elements.empty() ? place : formula::loaded(elements[k], place));
+    to += fmt::format("GLOBAL {}* r{}, ", name, k);
+    write += fmt::format("    r{}[n] = {};\n", k, formula::canonical_text(bound.types()[k], fmt::format("root.c{}", k)));
+  }
+  const NodeText node = node_text(bound);
+  return {formula::files_of({&bound.program()}),
+          {},
+          fmt::format("{}KERNEL void tree_level({}{}{}ulong leaves, ulong outer, ulong inner, ulong nodes, GLOBAL uint* failed) {{\n"
+                      "  uint error = 0;\n"
+                      "  for (ulong n = global_id(); n < nodes; n += global_size()) {{\n"
+                      "    const ulong row = n / inner, i1 = n - row * inner, node = row / outer, i0 = row - node * outer;\n"
+                      "    const ulong first = node * NODE_LEAVES;\n"
+                      "    const uint count = leaves - first < NODE_LEAVES ? (uint)(leaves - first) : NODE_LEAVES;\n"
+                      "    STATE s[NODE_LEAVES];\n"
+                      "#pragma unroll\n"
+                      "    for (uint k = 0; k < NODE_LEAVES; ++k) {{\n"
+                      "      if (k < count) {{\n"
+                      "        const ulong leaf = first + k;\n{}"
+                      "      }}\n"
+                      "    }}\n"
+                      "    const STATE root = node_over(s, count, {}&error);\n{}"
+                      "  }}\n"
+                      "  if (error != 0) atomic_max_global32(failed, 1);\n}}\n",
+                      node.functions, from, node.parameters, to, load, node.passed, write)};
 }
 
 bool roots_on_device(const formula::Bound& bound, std::span<const Array> components, const Axes& axes, std::span<std::byte* const> to) {
@@ -130,7 +141,7 @@ bool roots_on_device(const formula::Bound& bound, std::span<const Array> compone
   for (bool first = true; first || leaves > 1; first = false) {
     const device::Kernel kernel =
         device::build(device, level_source(bound, first ? std::span<const DType>(elements) : std::span<const DType>()), "tree_level");
-    const std::uint64_t roots = (leaves + kLevelLeaves - 1) / kLevelLeaves, nodes = roots * results;
+    const std::uint64_t roots = (leaves + kNodeLeaves - 1) / kNodeLeaves, nodes = roots * results;
     std::vector<device::Memory>& into = states[0];
     for (std::size_t k = into.size(); k < level.size(); ++k)
       into.push_back(device.allocate(std::max<std::uint64_t>(nodes * formula::bytes_of(bound.types()[k]), 16)));

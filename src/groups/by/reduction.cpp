@@ -3,7 +3,10 @@
 #include "core/threads/chunks.hpp"
 #include "core/visit.hpp"
 #include "groups/axes.hpp"
-#include "groups/segments.hpp"
+#include "groups/by/device/sort_device.hpp"
+#include "groups/by/device/tree_lists_device.hpp"
+#include "groups/by/segments.hpp"
+#include "groups/operator_results.hpp"
 #include "reduce/cpu/extremes_cpu.hpp"
 
 #include <samesum/by_formula.hpp>
@@ -37,8 +40,26 @@ void for_groups(const Segments& segments, std::uint32_t wanted_threads, const Bo
   for (std::uint64_t group = 0; failed && group < segments.count(); ++group) again(group);
 }
 
+// Products of integers on a device, in a word each; none if one is more than that on the way.
+std::optional<Values> multiply_there(const Array& data, const By& by) {
+  if (!has_lists(data) || by.groups() == 0) return std::nullopt;
+  const std::optional<DeviceLists> lists = lists_on_device(data, by);
+  if (!lists) return std::nullopt;
+  const Operator op(Formula("a*b"));
+  const DType types[] = {data.type()};
+  const formula::Bound bound(op, types);
+  OperatorResults products(bound.types(), {by.groups()});
+  if (products.values()[0].type() != result_type(AxisReduction::product, data.type())) return std::nullopt;
+  if (!roots_on_device(bound, std::span(&data, 1), false, *lists, products.from(0))) return std::nullopt;
+  for (std::uint64_t group = 0; group < by.groups(); ++group) {
+    if (lists->size(group) == 0) products.put(group, {1}, bound.types());
+  }
+  return std::move(products.values()[0]);
+}
+
 // Products of integers, as along axes (axes_product.cpp): in a word each, and with all digits where one is more than that on the way.
 Values multiply_integers(const Array& data, const By& by, const Options& options) {
+  if (std::optional<Values> there = multiply_there(data, by)) return std::move(*there);
   const Segments segments = segments_of(data, by, options.tuning.threads);
   Values results(result_type(AxisReduction::product, data.type()), {by.groups()});
   core::visit(data.type(), [&](auto element) {
@@ -81,8 +102,37 @@ Values multiply(const Array& data, const By& by, const Options& options) {
   return std::move(reduce(Formula("isnan(x) ? 1 : x"), {{"x", data}}, {}, op, by, options)[0]);
 }
 
+[[noreturn]] void refuse_position(bool least, std::uint64_t group, std::uint64_t size) {
+  throw Error(ErrorKind::no_answer,
+              fmt::format("{} of group {}: it has no elements{}", least ? "argmin" : "argmax", group, size != 0 ? " but NaNs" : ""));
+}
+
+// On a device, as a reduction by the tree: of two elements the one with the greater key, of equal ones the first.
+std::optional<Values> positions_there(const Array& data, bool least, const By& by, NanPolicy nan) {
+  if (!has_lists(data) || by.groups() == 0) return std::nullopt;
+  const std::optional<DeviceLists> lists = lists_on_device(data, by);
+  if (!lists) return std::nullopt;
+  const bool skip = !is_integer(data.type()) && nan == NanPolicy::skip;
+  const Array keys = element_keys(data, least ? ElementOrder::descending : ElementOrder::ascending, skip);
+  const Operator op(Formula("(a[0] >= b[0] ? a[0] : b[0], a[0] >= b[0] ? a[1] : b[1])"));
+  const DType types[] = {keys.type(), DType::int64};
+  const formula::Bound bound(op, types);
+  OperatorResults found(bound.types(), {by.groups()});
+  if (!roots_on_device(bound, std::span(&keys, 1), true, *lists, found.from(0))) return std::nullopt;
+  const auto* const best = static_cast<const std::uint64_t*>(found.values()[0].data());
+  const auto* const indices = static_cast<const std::uint64_t*>(found.values()[1].data());
+  Values results(DType::uint64, {by.groups()});
+  auto* const to = static_cast<std::uint64_t*>(results.data());
+  for (std::uint64_t group = 0; group < by.groups(); ++group) {
+    if (lists->size(group) == 0 || (skip && best[group] == kNoKey)) refuse_position(least, group, lists->size(group));
+    to[group] = indices[group];
+  }
+  return results;
+}
+
 // The lowest index of the least or the greatest element of each group.
 Values positions(const Array& data, bool least, const By& by, const Options& options) {
+  if (std::optional<Values> there = positions_there(data, least, by, options.nan)) return std::move(*there);
   const std::uint32_t threads = options.tuning.threads;
   const Segments segments = segments_of(data, by, threads, true);
   const auto* const places = segments.places ? static_cast<const std::uint64_t*>(segments.places->data()) : nullptr;
@@ -99,9 +149,7 @@ Values positions(const Array& data, bool least, const By& by, const Options& opt
     return found.has_value();
   };
   for_groups(segments, threads, find, [&](std::uint64_t group) {
-    if (find(group)) return;
-    throw Error(ErrorKind::no_answer, fmt::format("{} of group {}: it has no elements{}", least ? "argmin" : "argmax", group,
-                                                  segments.size(group) != 0 ? " but NaNs" : ""));
+    if (!find(group)) refuse_position(least, group, segments.size(group));
   });
   return results;
 }

@@ -6,8 +6,8 @@
 #include "groups/axes.hpp"
 #include "groups/device/axes_device.hpp"
 #include "groups/index/scatter.hpp"
-#include "groups/integers.hpp"
-#include "groups/segments.hpp"
+#include "groups/by/integers.hpp"
+#include "groups/by/segments.hpp"
 
 #include <samesum/by.hpp>
 #include <samesum/error.hpp>

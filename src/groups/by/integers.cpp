@@ -1,4 +1,4 @@
-#include "groups/integers.hpp"
+#include "groups/by/integers.hpp"
 
 #include "core/visit.hpp"
 #include "groups/axes.hpp"

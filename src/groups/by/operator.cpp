@@ -2,7 +2,10 @@
 #include "core/float_environment.hpp"
 #include "groups/axes_formula.hpp"
 #include "groups/operator_results.hpp"
-#include "groups/segments.hpp"
+#include "groups/by/device/sort_device.hpp"
+#include "groups/by/device/tree_lists_device.hpp"
+#include "groups/by/segments.hpp"
+#include "groups/index/scatter.hpp"
 #include "groups/trees.hpp"
 
 #include <samesum/by_formula.hpp>
@@ -11,7 +14,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
+#include <vector>
 
 namespace samesum {
 namespace groups {
@@ -28,9 +33,36 @@ std::vector<Array> all_of(FormulaValues& values) {
   return none;
 }
 
+// Groups without elements have the identity. @throws Error (no_answer), which names the group, if there is none.
+void put_identities(const formula::Bound& bound, std::span<const std::uint64_t> offsets, OperatorResults& results) {
+  for (std::uint64_t group = 0; group + 1 < offsets.size(); ++group) {
+    if (offsets[group + 1] != offsets[group]) continue;
+    try {
+      results.put(group, bound.identity(), bound.types());
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::no_answer) throw;
+      throw named_error(bound, name_of_group(group), error);
+    }
+  }
+}
+
+bool have_lists(std::span<const Array> components) {
+  return std::ranges::all_of(components, [&](const Array& one) { return has_lists(one) && on_one_device(one, components[0]); });
+}
+
 // `bind` makes an operator for groups of so many elements.
 template <class Bind>
 std::vector<Values> reduce_groups(std::span<const Array> components, const By& by, std::uint32_t threads, const Bind& bind) {
+  if (have_lists(components)) {
+    if (const std::optional<DeviceLists> lists = lists_on_device(components[0], by)) {
+      const formula::Bound bound = bind(lists->longest());
+      OperatorResults results(bound.types(), {by.groups()});
+      if (roots_on_device(bound, components, false, *lists, results.from(0))) {
+        put_identities(bound, lists->on_host, results);
+        return finished(bound, std::move(results.values()), name_of_group);
+      }
+    }
+  }
   std::vector<Segments> segments;
   std::vector<Array> elements;
   for (const Array& component : components) {
@@ -40,15 +72,7 @@ std::vector<Values> reduce_groups(std::span<const Array> components, const By& b
   const Segments& division = segments.front();
   const formula::Bound bound = bind(division.longest());
   OperatorResults results(bound.types(), {by.groups()});
-  for (std::uint64_t group = 0; group < division.count(); ++group) {
-    if (division.size(group) != 0) continue;
-    try {
-      results.put(group, bound.identity(), bound.types());
-    } catch (const Error& error) {
-      if (error.kind() != ErrorKind::no_answer) throw;
-      throw named_error(bound, name_of_group(group), error);
-    }
-  }
+  put_identities(bound, division.offsets, results);
   if (!roots_of_lists(bound, elements, division.offsets, threads, results.from(0))) {
     const auto elements_of = [&](std::uint64_t group) {
       std::vector<Array> parts;

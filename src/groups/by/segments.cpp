@@ -1,10 +1,10 @@
 // The order of elements by their groups.
-#include "groups/segments.hpp"
+#include "groups/by/segments.hpp"
 
 #include "core/threads/chunks.hpp"
 #include "groups/axes.hpp"
 #include "groups/index/scatter.hpp"
-#include "groups/integers.hpp"
+#include "groups/by/integers.hpp"
 
 #include <samesum/error.hpp>
 
