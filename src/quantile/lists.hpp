@@ -177,16 +177,24 @@ class OfLists {
     const std::vector<Exchange>* network = nullptr;
     std::uint64_t network_size = 0;
     bool selects = false;
-    const Ranking* ranking = nullptr;
+    std::vector<const Ranking*> rankings;  // of small lists, by their size
+    const Ranking* ranking = nullptr;      // the last one
     std::uint64_t ranked = 0;
     std::optional<Ranking> own;
   };
   static constexpr std::size_t kMostKept = 64;  // quantiles of rankings that are kept
+  static constexpr std::uint64_t kFewElements = 4096;
 
   const Ranking& ranking(std::uint64_t count, Work& work) const {
     if (work.ranking != nullptr && work.ranked == count) return *work.ranking;
     work.ranked = count;
-    if (wish_.quantiles.size() <= kMostKept) return *(work.ranking = &kept_.ranking(count));
+    if (wish_.quantiles.size() <= kMostKept) {
+      if (count >= kFewElements) return *(work.ranking = &kept_.ranking(count));
+      if (work.rankings.size() <= count) work.rankings.resize(count + 1);
+      const Ranking*& kept = work.rankings[count];
+      if (kept == nullptr) kept = &kept_.ranking(count);
+      return *(work.ranking = kept);
+    }
     return *(work.ranking = &work.own.emplace(wish_.quantiles, count, wish_.rule));
   }
   const std::vector<Exchange>& network(std::uint64_t size, bool selects, Work& work) const {

@@ -2,11 +2,12 @@
 // M. Harris, M. Garland, "Designing efficient sorting algorithms for manycore GPUs", IPDPS 2009).
 //
 // Each group has a share of the elements, one run of whole tiles. A pass is three launches: digit_counts() counts each group's digits,
-// digit_rows() makes of these counts where each group's elements with a digit begin among all with that digit, and digit_moves() moves them.
+// digit_rows() makes of these counts where each group's elements with a digit begin among all with that digit, and digit_moves() moves them. On devices
+// with sub-groups it brings a tile into order in local memory first, so that elements that go to adjacent places are stored together.
 //
-// The host defines GROUP_SIZE, EACH (elements of a work-item in a tile) and KEY, uint or ulong.
+// The host defines GROUP_SIZE (256 with sub-groups), EACH (elements of a work-item in a tile) and KEY, uint or ulong.
 
-#if SUBGROUP > 1 && GROUP_SIZE % SUBGROUP == 0
+#if SUBGROUP > 1 && GROUP_SIZE == 256
 #define LANES SUBGROUP
 #else
 #define LANES 1
@@ -14,6 +15,8 @@
 #define SUBGROUPS (GROUP_SIZE / LANES)
 #define TILE (GROUP_SIZE * EACH)
 #define DIGITS 256
+#define FOR_EACH_DIGIT(digit) for (uint digit = local_id(); digit < DIGITS; digit += GROUP_SIZE)
+#define LOADS 4  // keys in flight
 
 FN uint digit_of(KEY key, uint shift) { return (uint)(key >> shift) & (DIGITS - 1); }
 
@@ -21,12 +24,20 @@ FN uint digit_of(KEY key, uint shift) { return (uint)(key >> shift) & (DIGITS - 
 KERNEL FIXED_GROUP(GROUP_SIZE, 1)
 void digit_counts(GLOBAL const KEY* keys, uint size, uint share, uint shift, GLOBAL uint* counts) {
   LOCAL_VAR uint here[DIGITS];
-  for (uint digit = local_id(); digit < DIGITS; digit += GROUP_SIZE) here[digit] = 0;
+  FOR_EACH_DIGIT(digit) here[digit] = 0;
   barrier_local();
   const uint first = group_id() * share, end = min_u32(size, first + share);
-  for (uint i = first + local_id(); i < end; i += GROUP_SIZE) atomic_add_local32(&here[digit_of(keys[i], shift)], 1);
+  uint i = first + local_id();
+  for (; i + (LOADS - 1) * GROUP_SIZE < end; i += LOADS * GROUP_SIZE) {
+    KEY key[LOADS];
+#pragma unroll
+    for (uint k = 0; k < LOADS; ++k) key[k] = keys[i + k * GROUP_SIZE];
+#pragma unroll
+    for (uint k = 0; k < LOADS; ++k) atomic_add_local32(&here[digit_of(key[k], shift)], 1);
+  }
+  for (; i < end; i += GROUP_SIZE) atomic_add_local32(&here[digit_of(keys[i], shift)], 1);
   barrier_local();
-  for (uint digit = local_id(); digit < DIGITS; digit += GROUP_SIZE) counts[digit * group_count() + group_id()] = here[digit];
+  FOR_EACH_DIGIT(digit) counts[digit * group_count() + group_id()] = here[digit];
 }
 
 // A group for each digit: its row's numbers become the sums of those before them, and `totals` has the sum of all.
@@ -68,16 +79,38 @@ FN uint lanes_with(uint digit, uint present) {
 #endif
 }
 
+#if LANES > 1
+// The sum of the values of all work-items before this one. All of the group call it.
+FN uint sum_before(uint value, LOCAL uint* sums) {
+  const uint lane = local_id() % LANES, subgroup = local_id() / LANES;
+  uint sum = value;
+#pragma unroll
+  for (uint distance = 1; distance < LANES; distance *= 2) {
+    const uint other = subgroup_shuffle(sum, (lane - distance) % LANES);
+    sum += lane >= distance ? other : 0;
+  }
+  if (lane == LANES - 1) sums[subgroup] = sum;
+  barrier_local();
+  for (uint i = 0; i < subgroup; ++i) sum += sums[i];
+  return sum - value;
+}
+#endif
+
 // `numbered`: elements have their positions as numbers, in place of `numbers`.
 KERNEL FIXED_GROUP(GROUP_SIZE, 1)
 void digit_moves(GLOBAL const KEY* keys, GLOBAL const uint* numbers, int numbered, uint size, uint share, uint shift, GLOBAL const uint* rows,
                  GLOBAL const uint* totals, GLOBAL KEY* to_keys, GLOBAL uint* to_numbers) {
-  LOCAL_VAR uint next[DIGITS];              // where the group's next element with each digit goes
+  LOCAL_VAR uint next[DIGITS];            // where the group's next element with each digit goes
   LOCAL_VAR uint own[SUBGROUPS][DIGITS];  // how many a sub-group has seen in this tile, then where the first of them goes
+#if LANES > 1
+  LOCAL_VAR KEY ordered[TILE];
+  LOCAL_VAR uint sums[SUBGROUPS];
+  LOCAL uint* const ordered_numbers = (LOCAL uint*)ordered;
+#endif
   const uint lane = local_id() % LANES, subgroup = local_id() / LANES;
-  for (uint digit = local_id(); digit < DIGITS; digit += GROUP_SIZE) own[0][digit] = totals[digit];
+  FOR_EACH_DIGIT(digit) own[0][digit] = totals[digit];
   barrier_local();
-  for (uint digit = local_id(); digit < DIGITS; digit += GROUP_SIZE) {
+  FOR_EACH_DIGIT(digit) {
     uint before = rows[digit * group_count() + group_id()];
     for (uint lower = 0; lower < digit; ++lower) before += own[0][lower];
     next[digit] = before;
@@ -110,7 +143,52 @@ void digit_moves(GLOBAL const KEY* keys, GLOBAL const uint* numbers, int numbere
 #endif
     }
     barrier_local();
-    for (uint digit = local_id(); digit < DIGITS; digit += GROUP_SIZE) {
+#if LANES > 1
+    // A work-item has a digit: where its elements begin in the tile's order. `next` becomes what is added to their places there.
+    {
+      const uint digit = local_id();
+      uint count = 0;
+      for (uint i = 0; i < SUBGROUPS; ++i) count += own[i][digit];
+      uint at = sum_before(count, sums);
+      const uint to_next = next[digit] - at;
+      for (uint i = 0; i < SUBGROUPS; ++i) {
+        const uint of_subgroup = own[i][digit];
+        own[i][digit] = at;
+        at += of_subgroup;
+      }
+      next[digit] = to_next;
+      barrier_local();
+#pragma unroll
+      for (uint k = 0; k < EACH; ++k) {
+        rank[k] += own[subgroup][digit_of(key[k], shift)];
+        if (begin + k * LANES < end) ordered[rank[k]] = key[k];
+      }
+      barrier_local();
+      const uint here = min_u32(end - tile, TILE);
+      uint place[EACH];
+#pragma unroll
+      for (uint k = 0; k < EACH; ++k) {
+        const uint i = k * GROUP_SIZE + local_id();
+        if (i >= here) continue;
+        place[k] = next[digit_of(ordered[i], shift)] + i;
+        to_keys[place[k]] = ordered[i];
+      }
+      barrier_local();
+#pragma unroll
+      for (uint k = 0; k < EACH; ++k) {
+        const uint i = begin + k * LANES;
+        if (i < end) ordered_numbers[rank[k]] = numbered ? i : numbers[i];
+      }
+      barrier_local();
+#pragma unroll
+      for (uint k = 0; k < EACH; ++k) {
+        const uint i = k * GROUP_SIZE + local_id();
+        if (i < here) to_numbers[place[k]] = ordered_numbers[i];
+      }
+      next[digit] = to_next + at;
+    }
+#else
+    FOR_EACH_DIGIT(digit) {
       uint at = next[digit];
       for (uint i = 0; i < SUBGROUPS; ++i) {
         const uint count = own[i][digit];
@@ -128,5 +206,6 @@ void digit_moves(GLOBAL const KEY* keys, GLOBAL const uint* numbers, int numbere
       to_keys[to] = key[k];
       to_numbers[to] = numbered ? i : numbers[i];
     }
+#endif
   }
 }

@@ -9,6 +9,7 @@
 #include <samesum/types.hpp>
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -16,12 +17,23 @@
 
 namespace samesum::groups {
 
+/// The memory of a sort.
+struct SortRoom {
+  device::Memory numbers[2];             ///< uint32: of elements, in C order of their array; the first ones are in order
+  device::Memory offsets;                ///< uint64: list g is the elements from offset g to offset g + 1
+  device::Memory groups, sorted_groups;  ///< keys: of each element its group
+  device::Memory others, rows, totals, outside;
+  void grow(device::Device& device, device::Memory& one, std::uint64_t bytes);
+  std::uint64_t bytes() const noexcept;
+};
+
 /// The elements of an array on a device in lists that lie one after the other.
 struct DeviceLists {
-  bool sorted = false;                 ///< else the lists' elements are neighbours: there are no `numbers`
-  device::Memory numbers;              ///< uint32: which elements, in C order of the array
-  device::Memory offsets;              ///< uint64: list g is those from offset g to offset g + 1
+  bool sorted = false;                 ///< else the lists' elements are neighbours: there are no numbers
+  std::shared_ptr<SortRoom> memory;    ///< given back without the device's mutex, which the last owner must not have
   std::vector<std::uint64_t> on_host;  ///< the offsets
+  const device::Memory& numbers() const noexcept { return memory->numbers[0]; }
+  const device::Memory& offsets() const noexcept { return memory->offsets; }
   std::uint64_t count() const noexcept { return on_host.size() - 1; }
   std::uint64_t size(std::uint64_t list) const noexcept { return on_host[list + 1] - on_host[list]; }
   std::uint64_t longest() const noexcept;

@@ -130,8 +130,8 @@ bool roots_on_device(const formula::Bound& bound, std::span<const Array> compone
       arguments.emplace_back(into[k]);
       arguments.emplace_back(roots[k]);
     }
-    if (first && lists.sorted) arguments.emplace_back(lists.numbers);
-    arguments.emplace_back(lists.offsets);
+    if (first && lists.sorted) arguments.emplace_back(lists.numbers());
+    arguments.emplace_back(lists.offsets());
     arguments.emplace_back(count);
     arguments.emplace_back(level);
     arguments.emplace_back(end);
