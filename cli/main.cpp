@@ -46,7 +46,8 @@ Environment:
   TMPDIR                  where numbers from pipes are stored for a second pass (default /tmp)
   NO_COLOR                no colours on a terminal
 
-Exit codes: 0; 1 if no right answer can be given; 2 for bad input or usage.)";
+Exit codes: 0; 1 if no right answer can be given (--json: 0, the value null, and the
+reason); 2 for bad input or usage.)";
 
 int complain(const std::string& message, int code) {
   write_all(STDERR_FILENO, printable("samesum: " + message + "\n"));

@@ -71,7 +71,13 @@ int run(Output& out, const ScanOptions& options) {
   if (has_operator && (options.operation != "sum" || options.result.float32 || options.result.nan != "propagate")) {
     throw Error(ErrorKind::usage, "--combine says it all: leave out --op, --float32 and --nan");
   }
-  if (options.identity && !has_operator) throw Error(ErrorKind::usage, "--identity goes with --combine");
+  if (options.identity && !(has_operator && options.exclusive)) {
+    throw Error(ErrorKind::usage, "--identity is the first result of --combine with --exclusive, before all elements: leave it out");
+  }
+  for (const std::string_view end : {".npz", ".gz", ".xz", ".zst", ".bz2", ".zip", ".txt", ".csv", ".json", ".raw", ".bin"}) {
+    if (!options.out.ends_with(end)) continue;
+    throw Error(ErrorKind::usage, fmt::format("{}: --out writes a .npy file: give a name that ends in .npy", options.out));
+  }
   Scan what{.exclusive = options.exclusive, .float32 = options.result.float32, .axis = options.axis};
   what.operation = operation_named(options.operation);
   if (what.float32 && what.operation != ScanOperation::sum) throw Error(ErrorKind::usage, "--float32 rounds sums: leave out --op");
@@ -79,10 +85,6 @@ int run(Output& out, const ScanOptions& options) {
   if (options.axis && options.division.wanted()) {
     throw Error(ErrorKind::usage,
                 fmt::format("a scan goes along an axis or by segment: leave out --axis or {}", options.division.option()));
-  }
-  if (options.division.wanted()) {
-    const By division = division_by(options.division);
-    what.offsets.assign(division.offsets().begin(), division.offsets().end());
   }
   const OutputFile target(options.out, options.input.files);
   if (target.wanted() && (options.result.plain || options.result.csv || options.result.json)) {
@@ -94,17 +96,26 @@ int run(Output& out, const ScanOptions& options) {
   of_rows.rows = what.axis.has_value();
   const Elements elements(options.input.files.front(), of_rows.options(), numbers, what.axis ? TextLines::rows : TextLines::sequence);
   const std::vector<std::uint64_t> shape = elements.shape();
+  if (options.division.wanted()) {
+    const By division = division_by(options.division, elements.view().size());
+    what.offsets.assign(division.offsets().begin(), division.offsets().end());
+  }
   const Device device = choose_device(options.device, elements.view().bytes());
   const Array data = elements.view().reshaped(Shape(shape));
   const auto start = std::chrono::steady_clock::now();
   const samesum::Options how{.nan = options.result.nan_policy(), .device = device, .tuning = {.threads = options.input.threads}};
   std::optional<Values> found;
-  if (has_operator) {
-    Operator op{Formula(options.combine)};
-    if (options.identity) op.identity.push_back(parse_value(*options.identity, "--identity"));
-    found = scan(data, op, what, how);
-  } else {
-    found = scan(data, what, how);
+  try {
+    if (has_operator) {
+      Operator op{Formula(options.combine)};
+      if (options.identity) op.identity.push_back(parse_value(*options.identity, "--identity"));
+      found = scan(data, op, what, how);
+    } else {
+      found = scan(data, what, how);
+    }
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::no_answer) throw;
+    throw Error(error.kind(), fmt::format("{}: {}", shown_name(options.input.files.front()), error.what()));
   }
   const Values& values = *found;
   elements.check_unchanged();
@@ -119,14 +130,17 @@ int run(Output& out, const ScanOptions& options) {
     object["exclusive"] = options.exclusive;
     object["shape"] = values.shape();
     object["type"] = name_of(values.type());
-    object["values"] = Json::array();
-    for (std::uint64_t i = 0; i < values.size(); ++i) scanned_number(values, i).add_to(object["values"].emplace_back());
-    out.print("{}\n", to_text(object));
+    print_with_array(out, object, "values", values.size(), [&](std::uint64_t i) {
+      Json one;
+      scanned_number(values, i).add_to(one);
+      return one;
+    });
   } else {
     if (options.result.csv) out.print("index,{}\n", has_operator ? "value" : options.operation);
     for (std::uint64_t i = 0; i < values.size(); ++i) {
       const std::string text = options.result.text(scanned_number(values, i));
       options.result.csv ? out.print("{},{}\n", i, text) : out.print("{}\n", text);
+      if (i % (1u << 16) == (1u << 16) - 1) out.flush();
     }
   }
   if (options.result.verbose || (target.wanted() && out.terminal())) {
@@ -148,7 +162,7 @@ void add_scan(CLI::App& program, Action& action) {
   command->add_option("--combine", options->combine, "an operator of your own, as a formula of a and b: 'gcd(a, b)'")
       ->type_name("FORMULA")
       ->excludes(op);
-  command->add_option("--identity", options->identity, "--combine --exclusive: what the scan begins with")->type_name("NUMBER");
+  command->add_option("--identity", options->identity, "--combine --exclusive: the first result, before all elements")->type_name("NUMBER");
   command->add_flag("--exclusive", options->exclusive, "of the elements before each one, without it");
   command->add_option("--axis", options->axis, "along this axis of an array; -1 is the last; else over all, in C order")->type_name("N");
   add_segments(*command, options->division);

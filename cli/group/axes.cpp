@@ -195,12 +195,9 @@ class Together {
   Together(const AxesOptions& options, const AxesInput& numbers) : axes_(options.axes), option_(options.option()) {
     if (options.keep) axes_ = axes_.kept();
     if (!options.division.wanted()) return;
-    by_ = division_by(options.division);
     std::uint64_t elements = 1;
     for (const std::uint64_t extent : numbers.shape()) elements *= extent;
-    if (option_ != "--lengths" || by_->elements() == elements) return;
-    throw Error(ErrorKind::usage, fmt::format("--lengths {}: they add up to {}, and there are {}", shown_name(options.division.file()),
-                                              grouped(by_->elements()), counted(elements, "element")));
+    by_ = division_by(options.division, elements);
   }
 
   bool groups() const noexcept { return by_.has_value(); }

@@ -1,6 +1,7 @@
 #include "group/division.hpp"
 
 #include "input/elements.hpp"
+#include "output/number.hpp"
 #include "output/printable.hpp"
 
 #include <samesum/error.hpp>
@@ -45,16 +46,23 @@ void add_division(CLI::App& command, DivisionOptions& options) {
   command.add_option("--keys", options.keys, "of elements with equal keys: file of an integer for each")->type_name("FILE");
 }
 
-By division_by(const DivisionOptions& division) {
+By division_by(const DivisionOptions& division, std::uint64_t size) {
   const Elements elements(division.file(), {}, TextAs::numbers);
   const auto divide = [&](const Array& whole) {
     return !division.offsets.empty() ? by_offsets(whole) : !division.lengths.empty() ? by_lengths(whole) : by(whole);
   };
   const Array given = elements.view();
-  try {
+  const auto divide_all = [&] {
     if (given.type() != DType::float64 || elements.format() != "text") return divide(given);
     const std::vector<std::int64_t> whole = whole_numbers({static_cast<const double*>(given.data()), given.size()});
     return divide(Array(std::span<const std::int64_t>(whole)));
+  };
+  try {
+    By by = divide_all();
+    if (!division.lengths.empty() && by.elements() != size) {
+      throw Error(ErrorKind::usage, fmt::format("they add up to {}, and there are {}", grouped(by.elements()), counted(size, "element")));
+    }
+    return by;
   } catch (const Error& error) {
     throw Error(error.kind(), fmt::format("{} {}: {}", division.option(), shown_name(division.file()), error.what()));
   }

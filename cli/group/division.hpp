@@ -33,6 +33,6 @@ void add_segments(CLI::App& command, DivisionOptions& options);
 void add_division(CLI::App& command, DivisionOptions& options);
 
 /// The groups that these options name, of keys in ascending order. @throws Error (usage) where their input is wrong: with its name.
-By division_by(const DivisionOptions& division);
+By division_by(const DivisionOptions& division, std::uint64_t elements);
 
 }  // namespace samesum::cli

@@ -50,7 +50,12 @@ double parse_number(std::string_view text, const std::string& where) {
 std::vector<double> parse_edges(const std::string& given) {
   const std::string file = edges_file(given);
   std::string text = file.empty() ? given : read_file(file);
-  std::replace(text.begin(), text.end(), ',', ' ');
+  bool after_comma = true;
+  for (char& c : text) {
+    if (c == ',' && after_comma) refuse(fmt::format("{}: a number is missing before a comma", file.empty() ? "--edges" : file));
+    if (c == ',' || std::isspace(static_cast<unsigned char>(c)) == 0) after_comma = c == ',';
+    if (c == ',') c = ' ';
+  }
   std::vector<double> edges;
   std::istringstream words(text);
   for (std::string word; words >> word;) edges.push_back(parse_number(word, file.empty() ? "--edges" : file));
@@ -66,6 +71,10 @@ std::string describe(const Report& report) {
   if (report.seconds > 0) text += fmt::format(", {:.3g} GB/s", static_cast<double>(report.bytes) / report.seconds / 1e9);
   if (report.upload_seconds > 0) text += fmt::format("; upload {}", duration(report.upload_seconds));
   return text;
+}
+
+void check_plot(const std::string& plot, const ResultOptions& result) {
+  if (plot == "-" && (result.csv || result.json)) refuse("--plot - draws on standard output, where --csv and --json print: name a file");
 }
 
 void check_bins(const HistOptions& options, const std::string& prefix) {
@@ -150,15 +159,17 @@ void print_charts(Output& out, const HistOptions& options, const std::vector<Cha
     object["edges"] = first.series.front().histogram.bins().edges();
     if (charts.size() == 1) {
       object["channels"] = json_of(first)["channels"];
-    } else {
-      for (const Chart& chart : charts) object["tiles"].push_back(json_of(chart));
     }
     if (missing != 0 || format == "text") object["missing"] = missing;
     object["device"] = report.device;
     object["configuration"] = report.configuration;
     object["upload_seconds"] = rounded_seconds(report.upload_seconds);
     object["seconds"] = rounded_seconds(report.seconds);
-    out.print("{}\n", to_text(object));
+    if (charts.size() == 1) {
+      out.print("{}\n", to_text(object));
+    } else {
+      print_with_array(out, std::move(object), "tiles", charts.size(), [&](std::uint64_t i) { return json_of(charts[i]); });
+    }
   } else if (options.result.csv) {
     out.print("{}", csv_of(charts));
   } else if (options.plot.empty() || options.result.verbose) {
@@ -298,6 +309,8 @@ int run(Output& out, const HistOptions& options) {
   const std::string& path = options.input.files.front();
   options.result.check();
   options.part.check();
+  check_plot(options.plot, options.result);
+  if (options.letters != 0 && options.characters && options.bin.empty()) refuse("--characters counts bytes, --letters letters: leave one out");
   plot_of(options);  // fails before the work if it cannot be written
   if (options.bin.empty() && options.input.map.empty() && (!options.input.parameters.empty() || options.input.native)) {
     refuse("--param and --native are for the formulas of --bin and --map, and there is none");
@@ -328,8 +341,9 @@ int run(Output& out, const HistOptions& options) {
       refuse("--compare and --weights are for numbers, not for images");
     if (!image.empty()) return run_image(out, options, image);
   }
-  if (options.by_channel || options.alpha || options.page != 0) {
-    refuse(fmt::format("{}: --by-channel, --alpha and --page are for images, and this is no PNG, JPEG or TIFF image", shown_name(path)));
+  if (options.by_channel || options.alpha || options.page != 0 || options.max_pixels != HistOptions().max_pixels) {
+    refuse(fmt::format("{}: --by-channel, --alpha, --page and --max-pixels are for images, and this is no PNG, JPEG or TIFF image",
+                       shown_name(path)));
   }
   const bool of_matrix = !options.tile.empty() || !options.tiles.empty() || options.selection.wanted();
   if (options.weighted()) {

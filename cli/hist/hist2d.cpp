@@ -114,6 +114,7 @@ void print_json(Output& out, const Hist2dOptions& options, const HistogramNd& hi
 int run(Output& out, Hist2dOptions options) {
   HistOptions& common = options.common;
   common.result.check();
+  check_plot(common.plot, common.result);
   const Format format = format_of(common.plot);
   const OutputFile plot(common.plot, common.input.files);
   const std::vector<Coordinate> coordinates = coordinates_of(common.input);

@@ -46,6 +46,8 @@ struct HistOptions {
   bool weighted() const noexcept { return !weights.empty() || !weight_column.empty(); }
 };
 
+/// @throws Error (usage) where a drawing and printed results would both go to standard output.
+void check_plot(const std::string& plot, const ResultOptions& result);
 /// @throws Error (usage) where options for bins contradict each other; `prefix` begins their names: "--".
 void check_bins(const HistOptions& options, const std::string& prefix);
 /// The bins that the options specify. `find_range` finds the range of the data; `type` is their type, if they have one.

@@ -13,12 +13,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <memory>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -116,6 +119,50 @@ std::vector<std::string> findings_in(std::string_view text) {
   return findings;
 }
 
+// Oclgrind counts the lines of the kernel's file, but quotes those of all that is compiled with it: the line of the kernel instead.
+std::string with_lines_of(const UserKernel& kernel, const std::string& finding) {
+  constexpr std::string_view kAt = "At line ", kOf = " of kernel:";
+  std::vector<std::string> lines_of_kernel;
+  std::istringstream source(kernel.source), lines(finding);
+  for (std::string line; std::getline(source, line);) lines_of_kernel.push_back(std::move(line));
+  std::string result;
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t at = line.find(kAt), end = line.rfind(kOf);
+    const std::size_t number = at == std::string::npos || end == std::string::npos ? 0 : std::strtoul(line.c_str() + at + kAt.size(), nullptr, 10);
+    if (number == 0 || number > lines_of_kernel.size()) {
+      result += line + "\n";
+      continue;
+    }
+    const std::string& quoted = lines_of_kernel[number - 1];
+    result += fmt::format("{} of {}:\n\t  {}\n", line.substr(0, end), kernel.name, quoted.substr(std::min(quoted.find_first_not_of(" \t"), quoted.size())));
+    std::getline(lines, line);
+  }
+  return result;
+}
+
+// Findings that differ in nothing but the work-item and its address are one.
+struct Finding {
+  std::string text, common;
+  std::size_t more = 0;
+};
+std::vector<Finding> joined(const UserKernel& kernel, const std::vector<std::string>& texts) {
+  std::vector<Finding> all;
+  for (const std::string& text : texts) {
+    std::string common;
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) {
+      if (line.find("ntity: ") == std::string::npos) common += line.substr(0, line.find(" address 0x")) + "\n";
+    }
+    const auto same = std::ranges::find(all, common, &Finding::common);
+    if (same != all.end()) {
+      ++same->more;
+    } else {
+      all.push_back({with_lines_of(kernel, text), std::move(common)});
+    }
+  }
+  return all;
+}
+
 int run(Output& out, const CheckOptions& options) {
   const UserKernel kernel = load_user_kernel(options.file);
   const std::string pattern = pattern_of(kernel, options.pattern);
@@ -143,13 +190,20 @@ int run(Output& out, const CheckOptions& options) {
   if (pattern == "reduce" && !options.identity.empty()) add({"--identity", options.identity});
   const Outcome outcome = run_with(std::move(arguments),
                                    {"OCL_ICD_VENDORS=" + library, "OCLGRIND_DATA_RACES=1", "OCLGRIND_MAX_ERRORS=1000", "SAMESUM_CACHE=0"});
-  const std::vector<std::string> findings = findings_in(outcome.messages);
-  for (const std::string& finding : findings) out.print("{}\n\n", finding);
+  const std::vector<Finding> findings = joined(kernel, findings_in(outcome.messages));
+  for (const Finding& finding : findings) {
+    out.print("{}\n{}\n", finding.text.substr(0, finding.text.find_last_not_of(" \t\n") + 1),
+              finding.more == 0 ? "" : fmt::format("\tand {} more of it\n", finding.more));
+  }
   const int code = WIFEXITED(outcome.status) ? WEXITSTATUS(outcome.status) : -1;
   if (findings.empty() && code != kExitOk && code != kExitNoAnswer) {
     std::string_view words = outcome.messages;
     if (words.starts_with("samesum: ")) words.remove_prefix(9);
     while (words.ends_with('\n')) words.remove_suffix(1);
+    if (words.find(": the process crashed (") != std::string_view::npos) {
+      throw Error(ErrorKind::no_answer,
+                  fmt::format("{}; or its parameters are others than 'samesum bench {} --help' asks for", words, pattern));
+    }
     throw Error(ErrorKind::usage, words.empty() ? fmt::format("{}: it could not be run in Oclgrind", kernel.name) : std::string(words));
   }
   if (findings.empty()) {

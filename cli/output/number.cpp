@@ -133,4 +133,25 @@ double rounded_seconds(double seconds) { return std::round(seconds * 1e9) / 1e9;
 
 std::string to_text(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace); }
 
+void print_with_array(Output& out, Json object, const std::string& name, std::uint64_t count,
+                      const std::function<Json(std::uint64_t)>& element) {
+  if (count == 0) {
+    object[name] = Json::array();
+    return out.print("{}\n", to_text(object));
+  }
+  constexpr std::string_view kPlace = "\"\\u0001here\"";  // a text that no member has
+  object[name] = "\1here";
+  const std::string text = to_text(object);
+  const std::size_t place = text.find(kPlace);
+  out.print("{}[", text.substr(0, place));
+  for (std::uint64_t i = 0; i < count; ++i) {
+    std::string one = i == 0 ? "\n" : ",\n";
+    one += to_text(element(i));
+    for (std::size_t line = one.find('\n'); line != std::string::npos; line = one.find('\n', line + 1)) one.insert(line + 1, "    ");
+    out.print("{}", one);
+    if (i % (1u << 16) == (1u << 16) - 1) out.flush();
+  }
+  out.print("\n  ]{}\n", text.substr(place + kPlace.size()));
+}
+
 }  // namespace samesum::cli

@@ -1,6 +1,8 @@
 // Formatting of numbers for people and programs.
 #pragma once
 
+#include "output/output.hpp"
+
 #include <samesum/accumulator.hpp>
 #include <samesum/axes.hpp>
 #include <samesum/types.hpp>
@@ -9,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <variant>
 
@@ -58,5 +61,10 @@ double rounded_seconds(double seconds);
 
 /// A JSON text of any strings: invalid UTF-8 (in a file's name, say) is replaced.
 std::string to_text(const Json& json);
+
+/// Prints an object and, as its member `name`, an array of the `count` objects that element(i) gives, one after the other: in memory are not all
+/// of them at once.
+void print_with_array(Output& out, Json object, const std::string& name, std::uint64_t count,
+                      const std::function<Json(std::uint64_t)>& element);
 
 }  // namespace samesum::cli

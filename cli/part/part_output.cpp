@@ -4,6 +4,7 @@
 #include "compute/statistics.hpp"
 #include "group/by.hpp"
 #include "hist/options.hpp"
+#include "input/parameters.hpp"
 #include "part/part.hpp"
 #include "usage.hpp"
 
@@ -112,7 +113,14 @@ int print_partial(Output& out, const Partial& whole, ResultOptions given, const 
     options.log = of.print.at("log").get<bool>();
     std::vector<Chart> charts(1);
     charts[0].title = fmt::format("{}", fmt::join(files, ", "));
-    charts[0].series.push_back({"", as<Histogram>(whole)});
+    Histogram counts = as<Histogram>(whole);
+    if (how.contains("formula")) {
+      options.bin = how.at("formula").at(0).get<std::string>();
+      const Bins bins = Bins::by_formula(Formula(options.bin, FormulaMath::fixed), counts.bins().count(),
+                                         parse_parameters(how.at("formula").at(1).get<std::vector<std::string>>()));
+      counts = Histogram(bins, {counts.counts().begin(), counts.counts().end()}, counts.under(), counts.over(), counts.nan_count());
+    }
+    charts[0].series.push_back({"", std::move(counts)});
     Report report;
     report.device = "merged";
     print_charts(out, options, charts, report, "parts");

@@ -73,7 +73,9 @@ class Array {
 
   /// `size` elements in host memory, one every `stride` bytes: any type, also float16 and bfloat16, for which C++20 has no name.
   /// @throws Error (usage) for more than kMaxSize elements.
-  Array(const void* data, std::uint64_t size, DType type) : Array(data, size, type, static_cast<std::int64_t>(size_of(type))) {}
+  template <std::integral Size>  // {} is a Shape
+  Array(const void* data, Size size, DType type)
+      : Array(data, static_cast<std::uint64_t>(size), type, static_cast<std::int64_t>(size_of(type))) {}
   Array(const void* data, std::uint64_t size, DType type, std::int64_t stride)
       : data_(static_cast<const std::byte*>(data)), size_(size), type_(type), rank_(1) {
     extents_[0] = size;

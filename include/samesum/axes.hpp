@@ -73,6 +73,12 @@ class Values {
  public:
   /// All elements zero.
   Values(DType type, std::vector<std::uint64_t> shape);
+  Values(const Values&) = default;
+  Values& operator=(const Values&) = default;
+  Values(Values&& other) noexcept { *this = std::move(other); }
+  /// `other` has no elements then.
+  Values& operator=(Values&& other) noexcept;
+  ~Values() = default;
 
   DType type() const noexcept { return type_; }                                ///< of the elements
   const std::vector<std::uint64_t>& shape() const noexcept { return shape_; }  ///< the extent of each axis
@@ -91,9 +97,9 @@ class Values {
  private:
   void require(DType type) const;
 
-  DType type_;
+  DType type_ = DType::float64;
   std::vector<std::uint64_t> shape_;
-  std::uint64_t size_ = 1;
+  std::uint64_t size_ = 0;
   std::vector<std::byte, detail::ZerosAllocator<std::byte>> bytes_;  // is resized once
 };
 

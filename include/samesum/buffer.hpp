@@ -25,9 +25,9 @@ class Buffer {
 
   std::uint64_t bytes() const noexcept;   ///< its size
   const Device& device() const noexcept;  ///< the device whose memory it is
-  /// Writes; `from` may be reused on return.
+  /// Writes; `from` may be reused on return. @throws Error (usage) for bytes outside of the buffer.
   void write(const void* from, std::uint64_t bytes, std::uint64_t offset = 0) const;
-  /// Reads, after all work launched before has completed.
+  /// Reads, after all work launched before has completed. @throws Error (usage) for bytes outside of the buffer.
   void read(void* to, std::uint64_t bytes, std::uint64_t offset = 0) const;
 
   struct SAMESUM_HIDDEN State;

@@ -280,6 +280,16 @@ Values::Values(DType type, std::vector<std::uint64_t> shape) : type_(type), shap
   bytes_.resize(size_ * size_of(type));
 }
 
+Values& Values::operator=(Values&& other) noexcept {
+  type_ = other.type_;
+  shape_ = std::move(other.shape_);
+  size_ = std::exchange(other.size_, 0);
+  bytes_ = std::move(other.bytes_);
+  other.shape_.assign({});
+  other.bytes_.clear();
+  return *this;
+}
+
 void Values::require(DType type) const {
   if (type == type_) return;
   throw Error(ErrorKind::usage, fmt::format("these values are {}, not {}", name_of(type_), name_of(type)));
@@ -288,10 +298,12 @@ void Values::require(DType type) const {
 std::string_view name_of(AxisReduction reduction) noexcept {
   constexpr std::array<std::string_view, 12> kNames = {"sum", "mean",   "variance", "standard deviation", "norm",   "squared norm", "min",
                                                        "max", "argmin", "argmax",   "count of nonzeros",  "product"};
-  return kNames[static_cast<std::size_t>(reduction)];
+  const auto number = static_cast<std::size_t>(reduction);
+  return number < kNames.size() ? kNames[number] : "no reduction";
 }
 
 void groups::check_ddof(AxisReduction reduction, std::uint64_t ddof) {
+  if (reduction > AxisReduction::product) throw Error(ErrorKind::usage, fmt::format("there is no reduction {}", static_cast<int>(reduction)));
   if (reduction == AxisReduction::variance || reduction == AxisReduction::standard_deviation) return;
   refuse_ddof(fmt::format("the {}", name_of(reduction)), ddof);
 }

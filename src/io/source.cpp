@@ -51,7 +51,7 @@ std::uint32_t thread_count(std::uint32_t wanted) {
 }  // namespace
 
 RawType parse_raw_type(std::string_view name) {
-  const bool ordered = name.starts_with('<') || name.starts_with('>');
+  const bool ordered = name.starts_with('<') || name.starts_with('>') || name.starts_with('|');  // '|': of one byte
   const DType type = parse_dtype(ordered ? name.substr(1) : name);
   return {type, name.starts_with('>') && size_of(type) > 1};
 }

@@ -170,7 +170,7 @@ std::optional<PairFunction> named_by(const PairsProblem& options, DType type, co
     // Of several components the loops add each to a fast sum, for which the bound of a formula has no term.
     if (named->components > 1 && (f == PairFunction::difference || f == PairFunction::absdiff)) break;
     named->f = f;
-    named->formula = formula_of(*named);
+    named->formula = formula_of(*named, type);
     if (same_operations(formula, all_pairs::bind(*named, type, named->combine ? std::nullopt : std::optional(computed_type(type)))))
       return f;
   }

@@ -245,7 +245,7 @@ all_pairs::Problem all_pairs::checked(const Array& a, const Array& b, const Pair
   if ((is_integer(a.type()) || options.complex) && !options.formula) {
     if (!options.of_y.empty() || !options.parameters.empty())
       refuse("parameters and further inputs of y are those of a formula, and there is none");
-    options.formula = formula_of(options);
+    options.formula = formula_of(options, a.type());
   }
   const DType type = a.type();
   if (b.type() != type) refuse(fmt::format("A and B are of one type, but here of {} and {}", name_of(type), name_of(b.type())));

@@ -86,17 +86,25 @@ std::string text_of_complex(PairFunction f) {
   }
 }
 
-std::string text_of_vectors(const PairsProblem& options) {
+// `is_unsigned`: of uint64, whose difference may be negative where its magnitude is wanted.
+std::string text_of_vectors(const PairsProblem& options, bool is_unsigned) {
   std::string text;
   switch (options.f) {
     case PairFunction::product:
       return "dot(a, b)";
     case PairFunction::sqdist:
-      return "sqdist(a, b)";
+      if (!is_unsigned) return "sqdist(a, b)";
+      for (std::uint64_t d = 0; d < options.components; ++d) {
+        text += fmt::format("{0}(max(a[{1}], b[{1}]) - min(a[{1}], b[{1}]))^2", d == 0 ? "" : " + ", d);
+      }
+      return text;
     case PairFunction::difference:
     case PairFunction::absdiff:
       for (std::uint64_t d = 0; d < options.components; ++d) {
-        text += fmt::format("{}{}(a[{}] - b[{}])", d == 0 ? "" : " + ", options.f == PairFunction::absdiff ? "abs" : "", d, d);
+        const char* const term = options.f == PairFunction::difference ? "{}(a[{}] - b[{}])"
+                                 : is_unsigned                         ? "{0}(max(a[{1}], b[{1}]) - min(a[{1}], b[{1}]))"
+                                                                       : "{}abs(a[{}] - b[{}])";
+        text += fmt::format(fmt::runtime(term), d == 0 ? "" : " + ", d, d);
       }
       return text;
     default:
@@ -106,8 +114,8 @@ std::string text_of_vectors(const PairsProblem& options) {
 
 }  // namespace
 
-Formula formula_of(const PairsProblem& options) {
-  const std::string text = options.complex ? text_of_complex(options.f) : text_of_vectors(options);
+Formula formula_of(const PairsProblem& options, DType type) {
+  const std::string text = options.complex ? text_of_complex(options.f) : text_of_vectors(options, type == DType::uint64);
   return Formula(options.weights ? fmt::format("w*({})", text) : text);
 }
 

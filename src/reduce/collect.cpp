@@ -201,8 +201,13 @@ double enclosed(const Array& data, const Fields& fields, const Options& options,
 
 }  // namespace
 
+// Without the extremes that were looked for to count NaNs.
+static Statistics only(Statistics found, const Fields& wanted) {
+  return wanted.extrema || !found.contents().fields.extrema ? std::move(found) : found.without_extrema();
+}
+
 Statistics collect(const Array& data, const Fields& wanted, const Options& options) {
-  return collect_array(data, wanted, options, nullptr);
+  return only(collect_array(data, wanted, options, nullptr), wanted);
 }
 
 std::uint64_t statistics::positions_of_launch(const Terms& terms, bool progress) {
@@ -274,7 +279,7 @@ std::vector<Statistics> collect_columns(Source& source, const Fields& fields, co
     if (one.count() == 0) one = collect_part(Array(nullptr, 0, source.type().value_or(DType::float64)));
     Statistics::Contents contents = one.contents();
     contents.missing = columns.empty() ? source.missing() : columns[i].missing;
-    one = Statistics(std::move(contents));
+    one = only(Statistics(std::move(contents)), fields);
   }
   return all;
 }
@@ -394,10 +399,21 @@ std::pair<Extremum, Extremum> both_ends(const Statistics& found, NanPolicy nan) 
 
 }  // namespace
 
-Extremum min(const Array& data, const Options& options) { return collect(data, kExtremes, options).min(options.nan); }
-Extremum max(const Array& data, const Options& options) { return collect(data, kExtremes, options).max(options.nan); }
+// A NaN has the type of the elements, also if there is nothing else.
+static Extremum of_type(Extremum found, DType type) {
+  if (!is_integer(type)) found.value.type = type;
+  return found;
+}
+
+Extremum min(const Array& data, const Options& options) {
+  return of_type(collect(data, kExtremes, options).min(options.nan), data.type());
+}
+Extremum max(const Array& data, const Options& options) {
+  return of_type(collect(data, kExtremes, options).max(options.nan), data.type());
+}
 std::pair<Extremum, Extremum> minmax(const Array& data, const Options& options) {
-  return both_ends(collect(data, kExtremes, options), options.nan);
+  const auto [least, greatest] = both_ends(collect(data, kExtremes, options), options.nan);
+  return {of_type(least, data.type()), of_type(greatest, data.type())};
 }
 
 std::uint64_t count_nonzero(const Array& data, const Options& options) {

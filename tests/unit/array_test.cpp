@@ -124,7 +124,7 @@ TEST(Array, RefusesWhatItCannotBe) {
   EXPECT_EQ(message_of([&] { row.slice(1, 2, 2); }), "2 indices from 2 on, every 1, are not all within an axis of 3");
   EXPECT_EQ(message_of([&] { row.slice(1, 0, 2, -1); }), "2 indices from 0 on, every -1, are not all within an axis of 3");
   EXPECT_EQ(message_of([&] { row.part(3, 0); }), "0 indices from 3 on, every 1, are not all within an axis of 2");
-  EXPECT_EQ(message_of([&] { row.at(0, 2); }), "1 indices from 2 on, every 1, are not all within an axis of 2");
+  EXPECT_EQ(message_of([&] { row.at(0, 2); }), "there is no index 2 in an axis of 2");
   EXPECT_EQ(message_of([&] { row.slice(0, 1, UINT64_MAX); }),
             "18446744073709551615 indices from 1 on, every 1, are not all within an axis of 2");
   EXPECT_EQ(message_of([&] {

@@ -151,6 +151,7 @@ Array Array::slice(std::size_t axis, std::uint64_t first, std::uint64_t count, s
 Array Array::part(std::uint64_t first, std::uint64_t count) const { return slice(0, first, count); }
 
 Array Array::at(std::size_t axis, std::uint64_t index) const {
+  if (axis < rank_ && index >= extents_[axis]) refuse(fmt::format("there is no index {} in an axis of {}", index, extents_[axis]));
   Array result = slice(axis, index, 1);
   for (std::size_t next = axis; next + 1 < rank_; ++next) {
     result.extents_[next] = result.extents_[next + 1];

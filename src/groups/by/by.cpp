@@ -293,7 +293,15 @@ GroupSums By::sums(const Array& data, const GroupOptions& options) const {
   GroupSums sums(groups(), options);
   if (division_->offsets) {
     const bool there = division_->given && groups::on_one_device(data, *division_->given);
-    sums.add_segments(data, there ? *division_->given : division_->offsets->array());
+    const Array offsets = there ? *division_->given : division_->offsets->array();
+    if (data.rank() == 1) {
+      sums.add_segments(data, offsets);
+    } else if (data.contiguous()) {
+      sums.add_segments(data.reshaped({data.size()}), offsets);
+    } else {
+      const Values copy = groups::copied_to_host(data);
+      sums.add_segments(copy.array().reshaped({data.size()}), division_->offsets->array());
+    }
     return sums;
   }
   groups::require_keys(data, *this);

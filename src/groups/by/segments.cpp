@@ -113,7 +113,8 @@ Segments segments_of(const Array& data, const By& by, std::uint32_t threads, boo
     segments.elements = segments.copy->array();
   }
   if (const std::span<const std::uint64_t> offsets = by.offsets(); !offsets.empty()) {
-    segments.offsets = checked_offsets(data, Array(offsets), by.groups());
+    segments.elements = segments.elements.reshaped({data.size()});
+    segments.offsets = checked_offsets(segments.elements, Array(offsets), by.groups());
     return segments;
   }
   require_keys(data, by);

@@ -180,7 +180,7 @@ std::optional<DeviceLists> lists_on_device(const Array& data, const By& by, cons
   DeviceLists lists;
   std::optional<Array> indices;
   if (segments) {
-    lists.on_host = checked_offsets(data, Array(by.offsets()), by.groups());
+    lists.on_host = checked_offsets(Array(nullptr, data.size(), data.type()), Array(by.offsets()), by.groups());
   } else {
     require_keys(data, by);
     indices = by.indices();
