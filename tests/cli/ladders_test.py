@@ -162,6 +162,10 @@ class Ladders(Case):
             result = self.run_program("check", "my.cl")
             self.assertEqual((result.returncode, result.stderr), (1, b""))
             self.assertIn(fault, result.stdout.decode())
+            self.assertIn("of my.cl:", result.stdout.decode())
+            self.assertNotIn("#line", result.stdout.decode())
+        self.write("my.cl", b"KERNEL void sum(GLOBAL const float* x, GLOBAL float* y, uint n) { y[0] = x[n]; }")
+        self.assertIn("its parameters are others", self.refuse("check", "my.cl", code=1))
 
 
 if __name__ == "__main__":

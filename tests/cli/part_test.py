@@ -43,7 +43,7 @@ class Parts(Case):
         for parts in (1, 2, 3, 7):
             for command in (["sum"], ["sum", "--hex"], ["stats"], ["stats", "--csv"], ["stats", "--only", "min,argmax,nonzero,norm"], ["std", "--ddof", "1"],
                             ["argmin"], ["hist", "--range", "-1", "1", "--bins", "9", "--csv"], ["hist", "--edges", "-2,0,1e9"],
-                            ["hist", "--bin", "x < 0 ? 0 : 1", "--bins", "2", "--csv"]):
+                            ["hist", "--bin", "x < 0 ? 0 : 1", "--bins", "2", "--csv"], ["hist", "--bin", "x < 0 ? 0 : 1", "--bins", "2"]):
                 if parts != 3 and command[0] not in ("sum", "stats"):
                     continue
                 whole = self.succeed(*command, "x.npy")

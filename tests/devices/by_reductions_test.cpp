@@ -216,6 +216,25 @@ TEST(ByReduction, TypesAreThoseOfTheElementsThoughThereAreNone) {
   test::expect_error(ErrorKind::usage, "the identity has", [&] { static_cast<void>(reduce(values, pair, by(std::vector{1, 1, 2}))); });
 }
 
+TEST(ByReduction, SegmentsOfAMatrixAreThoseOfItsElementsInCOrder) {
+  const double x[] = {1, 5, 2, 6, 3, 7};
+  const Array matrix(x, {2, 3}, DType::float64), columns = Array(x, {3, 2}, DType::float64).transposed();  // of which the rows are 1 2 3, 5 6 7
+  const By segments = by_offsets(std::vector{0, 1, 6});
+  for (const AxisReduction reduction : kAll) {
+    const std::vector<double> in_order = {1, 2, 3, 5, 6, 7};
+    test::expect_same_bits(group_reduction(matrix, reduction, segments).array(), group_reduction(x, reduction, segments).array(), "rows");
+    test::expect_same_bits(group_reduction(columns, reduction, segments).array(), group_reduction(in_order, reduction, segments).array(),
+                           "columns");
+  }
+  Values values = sum(matrix, segments);
+  const Values taken = std::move(values);
+  EXPECT_EQ(values.size(), 0u);  // NOLINT(bugprone-use-after-move)
+  EXPECT_EQ(taken.as<double>()[0], 1);
+  test::expect_error(ErrorKind::usage, "no reduction 99", [&] {
+    static_cast<void>(axis_reduction(matrix, static_cast<AxisReduction>(99), Axes{0}));
+  });
+}
+
 TEST(ByReduction, RefusesWhatIsNoReductionOfThese) {
   const std::vector<double> values = {1, 2, 3};
   const By groups = by(std::vector{1, 0, 1});

@@ -310,6 +310,26 @@ void expect_refusal(const Array& a, const Array& b, const PairsProblem& problem,
   }
 }
 
+TEST(PairsFormula, DistancesOfUnsignedIntegers) {
+  const std::vector<std::uint64_t> a = {1, 5, std::uint64_t{1} << 63, 7}, b = {3, std::uint64_t{1} << 63, 6, 7};
+  for (const Device& device : test::devices()) {
+    const auto of = [&](PairFunction f) {
+      PairsProblem problem;
+      problem.f = f;
+      problem.components = 2;
+      problem.reduction = PairReduction::min;
+      const PairsResult found = pairs(Array(a).part(0, 2), Array(b).part(2, 2), problem, test::on(device, {}));
+      return std::get<std::vector<std::uint64_t>>(found)[0];
+    };
+    EXPECT_EQ(of(PairFunction::absdiff), 5u + 2u);
+    EXPECT_EQ(of(PairFunction::sqdist), 25u + 4u);
+    PairsProblem alone;
+    alone.f = PairFunction::absdiff;
+    const PairsResult found = pairs(Array(a).part(0, 1), Array(b).part(0, 2), alone, test::on(device, {}));
+    EXPECT_EQ(std::get<std::vector<std::uint64_t>>(found)[0], 2u + ((std::uint64_t{1} << 63) - 1));
+  }
+}
+
 TEST(PairsFormula, Refusals) {
   const auto a = normal<float>(6, 1), b = normal<float>(9, 2);
   const std::vector<double> wide(3);

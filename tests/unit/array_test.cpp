@@ -117,6 +117,14 @@ TEST(Array, IsReshapedWhereThatNeedsNoCopy) {
   EXPECT_EQ(Array(x.data(), {0, 3}, DType::float64).reshaped({7, 0, 2}).size(), 0u);
 }
 
+TEST(Array, BracesAreAShape) {
+  const double x[] = {1, 2, 3};
+  const Array one(x, {}, DType::float64);
+  EXPECT_EQ(one.rank(), 0u);
+  EXPECT_EQ(one.size(), 1u);
+  EXPECT_EQ(Array(x, 3, DType::float64).rank(), 1u);
+}
+
 TEST(Array, RefusesWhatItCannotBe) {
   const std::vector<float> x(6);
   const Array row(x.data(), {2, 3}, DType::float32);

@@ -24,6 +24,18 @@ Statistics extremes(std::uint64_t count, std::optional<Extremum> least, std::opt
 }
 
 // As ExtremesPlan gives them where only one extremum was requested.
+TEST(StatisticsMerge, NonzerosAloneHaveNoExtremes) {
+  const std::vector<double> x = {0, 2, std::numeric_limits<double>::quiet_NaN()};
+  const Statistics found = collect(x, {.extrema = false, .sum = false, .squares = false, .nonzeros = true});
+  EXPECT_EQ(found.nonzero_count(NanPolicy::skip), 1u);
+  EXPECT_EQ(found.nan_count(), 1u);
+  EXPECT_THROW(static_cast<void>(found.min()), Error);
+  EXPECT_NO_THROW(static_cast<void>(found.words()));
+  const std::vector<float> nans(3, std::numeric_limits<float>::quiet_NaN());
+  EXPECT_EQ(min(nans).value.type, DType::float32);
+  EXPECT_EQ(minmax(nans).second.value.type, DType::float32);
+}
+
 TEST(StatisticsMerge, AnEndThatOnePartLacksIsLost) {
   Statistics all = extremes(1, at(7, 0), {});
   all += extremes(1, {}, at(3, 0));
