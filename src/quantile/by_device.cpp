@@ -1,7 +1,7 @@
 // Ranks of the lists of groups on a device: elements are sorted, first by their keys, then by their groups.
 #include "device/memory/buffer.hpp"
 #include "device/memory/run.hpp"
-#include "groups/by/device/sort_device.hpp"
+#include "groups/by/device/lists_device.hpp"
 #include "quantile/lists_device.hpp"
 
 #include <algorithm>

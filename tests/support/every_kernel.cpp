@@ -372,7 +372,7 @@ void build_formulas(device::Device& device) {
   const DType keyed[] = {DType::uint64, DType::int64};
   const formula::Bound positions(pick, keyed);
   device::build(device, groups::lists_source(positions, {std::span(keyed).first(1), true, true}), "tree_of_lists");
-  for (const DType key : {DType::uint32, DType::uint64}) device::build(device, groups::sort_source(device.info(), key), "digit_moves");
+  for (const DType key : {DType::uint32, DType::uint64}) device::build(device, groups::sort_source(device.info(), key), "run_numbers");
   // Of plans.
   Operator finished = op;
   finished.finish = Formula("(a[0]/2, a[1], a[0] > a[1])");

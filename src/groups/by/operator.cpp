@@ -2,7 +2,7 @@
 #include "core/float_environment.hpp"
 #include "groups/axes_formula.hpp"
 #include "groups/operator_results.hpp"
-#include "groups/by/device/sort_device.hpp"
+#include "groups/by/device/lists_device.hpp"
 #include "groups/by/device/tree_lists_device.hpp"
 #include "groups/by/segments.hpp"
 #include "groups/index/scatter.hpp"

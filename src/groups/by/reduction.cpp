@@ -3,7 +3,7 @@
 #include "core/threads/chunks.hpp"
 #include "core/visit.hpp"
 #include "groups/axes.hpp"
-#include "groups/by/device/sort_device.hpp"
+#include "groups/by/device/lists_device.hpp"
 #include "groups/by/device/tree_lists_device.hpp"
 #include "groups/by/segments.hpp"
 #include "groups/operator_results.hpp"
@@ -16,9 +16,14 @@
 #include <fmt/format.h>
 
 #include <atomic>
+#include <cmath>
 #include <cstring>
+#include <limits>
 #include <optional>
+#include <span>
 #include <type_traits>
+#include <utility>
+#include <vector>
 
 namespace samesum {
 namespace groups {
@@ -107,10 +112,18 @@ Values multiply(const Array& data, const By& by, const Options& options) {
               fmt::format("{} of group {}: it has no elements{}", least ? "argmin" : "argmax", group, size != 0 ? " but NaNs" : ""));
 }
 
-// On a device, as a reduction by the tree: of two elements the one with the greater key, of equal ones the first.
-std::optional<Values> positions_there(const Array& data, bool least, const By& by, NanPolicy nan) {
+// The best element of each group on a device, by a reduction by the tree: of two elements the one with the greater key, of equal ones the first.
+struct Best {
+  DeviceLists lists;
+  std::vector<Values> found;  // keys, and indices
+  bool skips;                 // NaNs have no key
+  std::span<const std::uint64_t> keys() const { return {static_cast<const std::uint64_t*>(found[0].data()), found[0].size()}; }
+  std::span<const std::uint64_t> indices() const { return {static_cast<const std::uint64_t*>(found[1].data()), found[1].size()}; }
+  bool has_none(std::uint64_t group) const { return lists.size(group) == 0 || (skips && keys()[group] == kNoKey); }
+};
+std::optional<Best> best_there(const Array& data, bool least, const By& by, NanPolicy nan) {
   if (!has_lists(data) || by.groups() == 0) return std::nullopt;
-  const std::optional<DeviceLists> lists = lists_on_device(data, by);
+  std::optional<DeviceLists> lists = lists_on_device(data, by);
   if (!lists) return std::nullopt;
   const bool skip = !is_integer(data.type()) && nan == NanPolicy::skip;
   const Array keys = element_keys(data, least ? ElementOrder::descending : ElementOrder::ascending, skip);
@@ -119,13 +132,47 @@ std::optional<Values> positions_there(const Array& data, bool least, const By& b
   const formula::Bound bound(op, types);
   OperatorResults found(bound.types(), {by.groups()});
   if (!roots_on_device(bound, std::span(&keys, 1), true, *lists, found.from(0))) return std::nullopt;
-  const auto* const best = static_cast<const std::uint64_t*>(found.values()[0].data());
-  const auto* const indices = static_cast<const std::uint64_t*>(found.values()[1].data());
+  return Best{std::move(*lists), std::move(found.values()), skip};
+}
+
+std::optional<Values> positions_there(const Array& data, bool least, const By& by, NanPolicy nan) {
+  const std::optional<Best> best = best_there(data, least, by, nan);
+  if (!best) return std::nullopt;
   Values results(DType::uint64, {by.groups()});
   auto* const to = static_cast<std::uint64_t*>(results.data());
   for (std::uint64_t group = 0; group < by.groups(); ++group) {
-    if (lists->size(group) == 0 || (skip && best[group] == kNoKey)) refuse_position(least, group, lists->size(group));
-    to[group] = indices[group];
+    if (best->has_none(group)) refuse_position(least, group, best->lists.size(group));
+    to[group] = best->indices()[group];
+  }
+  return results;
+}
+
+DType type_of_extremes(const Array& data) {
+  return !is_integer(data.type()) ? DType::float64 : is_signed(data.type()) ? DType::int64 : DType::uint64;
+}
+
+// The elements themselves, as float64, int64 or uint64: where groups are so many that a table of sums would take longer.
+std::optional<Values> extremes_there(const Array& data, bool least, const By& by, NanPolicy nan) {
+  constexpr std::uint64_t kMany = std::uint64_t{1} << 16;
+  if (by.groups() < kMany) return std::nullopt;
+  const std::optional<Best> best = best_there(data, least, by, nan);
+  if (!best) return std::nullopt;
+  Values results(type_of_extremes(data), {by.groups()});
+  const ElementOrder order = least ? ElementOrder::descending : ElementOrder::ascending;
+  for (std::uint64_t group = 0; group < by.groups(); ++group) {
+    const bool none = best->has_none(group);
+    if (none && is_integer(data.type())) return std::nullopt;  // the other way says which
+    core::visit(data.type(), [&](auto element) {
+      using Element = decltype(element);
+      const std::uint64_t key = best->keys()[group];
+      if constexpr (std::is_integral_v<Element>) {
+        const std::int64_t number = static_cast<std::int64_t>(element_with_key<Element>(key, order));
+        std::memcpy(static_cast<std::int64_t*>(results.data()) + group, &number, sizeof number);
+      } else {
+        const auto number = static_cast<double>(static_cast<std::conditional_t<sizeof(Element) == 8, double, float>>(element_with_key<Element>(key, order)));
+        static_cast<double*>(results.data())[group] = none || std::isnan(number) ? std::numeric_limits<double>::quiet_NaN() : number;
+      }
+    });
   }
   return results;
 }
@@ -156,6 +203,24 @@ Values positions(const Array& data, bool least, const By& by, const Options& opt
 
 }  // namespace
 }  // namespace groups
+
+namespace {
+
+Values extremes(const Array& data, bool least, const By& by, const Options& options) {
+  if (std::optional<Values> there = groups::extremes_there(data, least, by, options.nan)) return std::move(*there);
+  const GroupSums sums = by.sums(data, {.extrema = true, .threads = options.tuning.threads});
+  if (by.groups() != 0 && is_integer(data.type()) && !is_integer(sums.type())) {
+    throw Error(ErrorKind::no_answer, "group 0: a group without elements has no extrema");
+  }
+  const DType type = groups::type_of_extremes(data);
+  Values found = least ? sums.minima(options.nan) : sums.maxima(options.nan);
+  return found.type() == type ? std::move(found) : Values(type, found.shape());  // of groups without any element
+}
+
+}  // namespace
+
+Values min(const Array& data, const By& by, const Options& options) { return extremes(data, true, by, options); }
+Values max(const Array& data, const By& by, const Options& options) { return extremes(data, false, by, options); }
 
 Values group_reduction(const Array& data, AxisReduction reduction, const By& by, std::uint64_t ddof, const Options& options) {
   const core::DefaultFloatEnvironment environment;

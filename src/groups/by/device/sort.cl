@@ -3,7 +3,8 @@
 //
 // Each group has a share of the elements, one run of whole tiles. A pass is three launches: digit_counts() counts each group's digits,
 // digit_rows() makes of these counts where each group's elements with a digit begin among all with that digit, and digit_moves() moves them. On devices
-// with sub-groups it brings a tile into order in local memory first, so that elements that go to adjacent places are stored together.
+// with sub-groups it brings a tile into order in local memory first, so that elements that go to adjacent places are stored together. What is sorted has
+// runs of equal keys: run_counts(), digit_rows() and run_numbers() number them.
 //
 // The host defines GROUP_SIZE (256 with sub-groups), EACH (elements of a work-item in a tile) and KEY, uint or ulong.
 
@@ -40,26 +41,35 @@ void digit_counts(GLOBAL const KEY* keys, uint size, uint share, uint shift, GLO
   FOR_EACH_DIGIT(digit) counts[digit * group_count() + group_id()] = here[digit];
 }
 
+// The sum of the values of the group's work-items up to this one, and of all. All of the group call it.
+FN uint sum_up_to(uint value, LOCAL uint* sums, uint* all) {
+  uint side = 0;
+  barrier_local();
+  sums[local_id()] = value;
+  barrier_local();
+  for (uint distance = 1; distance < GROUP_SIZE; distance *= 2) {
+    const uint at = side * GROUP_SIZE + local_id(), other = (1 - side) * GROUP_SIZE + local_id();
+    sums[other] = sums[at] + (local_id() >= distance ? sums[at - distance] : 0);
+    side = 1 - side;
+    barrier_local();
+  }
+  *all = sums[side * GROUP_SIZE + GROUP_SIZE - 1];
+  return sums[side * GROUP_SIZE + local_id()];
+}
+
 // A group for each digit: its row's numbers become the sums of those before them, and `totals` has the sum of all.
 KERNEL FIXED_GROUP(GROUP_SIZE, 1)
 void digit_rows(GLOBAL uint* counts, uint columns, GLOBAL uint* totals) {
-  LOCAL_VAR uint sums[2][GROUP_SIZE];
+  LOCAL_VAR uint sums[2 * GROUP_SIZE];
   GLOBAL uint* const row = counts + group_id() * columns;
   uint before = 0;
   for (uint first = 0; first < columns; first += GROUP_SIZE) {
     const uint column = first + local_id();
     const uint own = column < columns ? row[column] : 0;
-    uint side = 0;
-    sums[0][local_id()] = own;
-    barrier_local();
-    for (uint distance = 1; distance < GROUP_SIZE; distance *= 2) {
-      sums[1 - side][local_id()] = sums[side][local_id()] + (local_id() >= distance ? sums[side][local_id() - distance] : 0);
-      side = 1 - side;
-      barrier_local();
-    }
-    if (column < columns) row[column] = before + sums[side][local_id()] - own;
-    before += sums[side][GROUP_SIZE - 1];
-    barrier_local();
+    uint all;
+    const uint sum = sum_up_to(own, sums, &all);
+    if (column < columns) row[column] = before + sum - own;
+    before += all;
   }
   if (local_id() == 0) totals[group_id()] = before;
 }
@@ -207,5 +217,38 @@ void digit_moves(GLOBAL const KEY* keys, GLOBAL const uint* numbers, int numbere
       to_numbers[to] = numbered ? i : numbers[i];
     }
 #endif
+  }
+}
+
+// Runs of equal keys, of keys in order: how many begin in each group's share.
+KERNEL FIXED_GROUP(GROUP_SIZE, 1)
+void run_counts(GLOBAL const KEY* keys, uint size, uint share, GLOBAL uint* counts) {
+  LOCAL_VAR uint sums[2 * GROUP_SIZE];
+  const uint first = group_id() * share, end = min_u32(size, first + share);
+  uint here = 0;
+  for (uint i = first + local_id(); i < end; i += GROUP_SIZE) here += i == 0 || keys[i] != keys[i - 1];
+  uint all;
+  sum_up_to(here, sums, &all);
+  if (local_id() == 0) counts[group_id()] = all;
+}
+
+// Each element gets the number of its run; each run its key, and its first element, which has the lowest number. `before`: the runs that begin before each
+// group's share.
+KERNEL FIXED_GROUP(GROUP_SIZE, 1)
+void run_numbers(GLOBAL const KEY* keys, GLOBAL const uint* numbers, uint size, uint share, GLOBAL const uint* before, GLOBAL uint* run_of,
+                 GLOBAL KEY* key_of, GLOBAL uint* first_of) {
+  LOCAL_VAR uint sums[2 * GROUP_SIZE];
+  const uint first = group_id() * share, end = min_u32(size, first + share);
+  uint runs = before[group_id()];
+  for (uint tile = first; tile < end; tile += GROUP_SIZE) {
+    const uint i = tile + local_id(), begins = i < end && (i == 0 || keys[i] != keys[i - 1]);
+    uint all;
+    const uint run = runs + sum_up_to(begins, sums, &all) - 1;
+    runs += all;
+    if (i < end) run_of[numbers[i]] = run;
+    if (begins) {
+      key_of[run] = keys[i];
+      first_of[run] = numbers[i];
+    }
   }
 }

@@ -1,65 +1,65 @@
-// Elements on a device in the order of keys, and lists of them: the elements of each group.
+// Elements on a device in the order of keys (sort.cl).
 #pragma once
 
 #include "device/device.hpp"
 #include "device/kernels/program.hpp"
 
-#include <samesum/array.hpp>
-#include <samesum/by.hpp>
+#include <samesum/device.hpp>
 #include <samesum/types.hpp>
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string_view>
-#include <vector>
 
 namespace samesum::groups {
+
+constexpr std::uint64_t kMostSorted = std::uint64_t{1} << 31;  ///< elements: fewer
 
 /// The memory of a sort.
 struct SortRoom {
   device::Memory numbers[2];             ///< uint32: of elements, in C order of their array; the first ones are in order
   device::Memory offsets;                ///< uint64: list g is the elements from offset g to offset g + 1
   device::Memory groups, sorted_groups;  ///< keys: of each element its group
-  device::Memory others, rows, totals, outside;
+  device::Memory keys, others, rows, totals, outside;
   void grow(device::Device& device, device::Memory& one, std::uint64_t bytes);
   std::uint64_t bytes() const noexcept;
 };
+/// What the last call left, or nothing. The caller has the device's mutex; the last owner must not have it: what is not large goes back
+/// then, for the next call.
+std::shared_ptr<SortRoom> kept_room(const samesum::Device& device);
 
-/// The elements of an array on a device in lists that lie one after the other.
-struct DeviceLists {
-  bool sorted = false;                 ///< else the lists' elements are neighbours: there are no numbers
-  std::shared_ptr<SortRoom> memory;    ///< given back without the device's mutex, which the last owner must not have
-  std::vector<std::uint64_t> on_host;  ///< the offsets
-  const device::Memory& numbers() const noexcept { return memory->numbers[0]; }
-  const device::Memory& offsets() const noexcept { return memory->offsets; }
-  std::uint64_t count() const noexcept { return on_host.size() - 1; }
-  std::uint64_t size(std::uint64_t list) const noexcept { return on_host[list + 1] - on_host[list]; }
-  std::uint64_t longest() const noexcept;
+/// Sorts keys of 32 or 64 bits, and numbers of elements with them. Enqueues; the caller has the device's mutex.
+class Sorter {
+ public:
+  Sorter(device::Device& device, SortRoom& memory, std::uint64_t size);
+
+  /// Sorts by the lower `bits` bits of `keys`, which are overwritten; returns them in order. The elements' numbers are in the same order then:
+  /// SortRoom::numbers[0].
+  device::Memory sort(device::Memory keys, DType type, unsigned bits);
+
+  /// Runs of equal keys, of keys in order. Waits.
+  struct Runs {
+    std::uint32_t count = 0;
+    device::Memory key_of, first_of;  ///< of each run its key, and its first element
+  };
+  /// `run_of`: gets the run of each element, uint32.
+  Runs runs(const device::Memory& keys, DType type, const device::Memory& run_of);
+
+ private:
+  device::Device& device_;
+  SortRoom& memory_;
+  std::uint32_t size_, group_size_, tile_, groups_, share_ = 0;
+  bool numbered_ = false;
 };
-
-/// Whether a device can have the lists of `data`, which is then on it, an array of one run with fewer than 2^31 elements.
-bool has_lists(const Array& data);
-
-/// The groups' lists, each in C order or, if `keys` are given, of element_keys(), in their order; `keys` are overwritten then. None if the
-/// index of an element is outside: segments_of() says which. @throws Error (usage) as segments_of().
-std::optional<DeviceLists> lists_on_device(const Array& data, const By& by, const Array* keys = nullptr);
-
-/// Unsigned integers in the order of the elements, or in the opposite one: in uint32, or uint64 for elements of 64 bits. NaNs have the
-/// greatest key or, if they are left out, kNoKey, which no number of a floating-point type has.
-enum class ElementOrder { ascending, descending };
-Array element_keys(const Array& data, ElementOrder order, bool skip_nans);
-constexpr std::uint64_t kNoKey = 0;
 
 /// Enqueues a kernel whose work-items take `size` elements in turns. The caller has the device's mutex.
 void launch_for_each(device::Device& device, const device::Source& source, std::string_view entry, std::uint64_t size,
                      std::span<const device::Argument> arguments);
 
-/// The kernels "digit_counts", "digit_rows", "digit_moves".
+/// The kernels of sort.cl for keys of uint32 or uint64.
 device::Source sort_source(const DeviceInfo& info, DType key);
-/// The kernels of sort_keys.cl for elements of this type: "element_keys", "nans_of_lists", "keys_of_lists"; of integers also "group_keys",
-/// "segment_keys", "list_offsets", "keys_of_numbers".
+/// Those of sort_keys.cl for elements of this type.
 device::Source sort_keys_source(DType type);
 
 }  // namespace samesum::groups

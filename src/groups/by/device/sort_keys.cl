@@ -8,6 +8,21 @@ FN WORD element_in(GLOBAL const uchar* data, ulong offset, long stride, uint i) 
 }
 
 #if !FLOATS
+// How far each element is above the least one, where that is less than 2^32; and where it may be more.
+FN ulong distance_of(WORD x, ulong least) {
+#if SIGNED
+  return (ulong)integer_of(x) - least;
+#else
+  return (ulong)x - least;
+#endif
+}
+KERNEL void key_distances(GLOBAL const uchar* data, ulong offset, long stride, uint size, ulong least, GLOBAL uint* to) {
+  for (uint i = (uint)global_id(); i < size; i += (uint)global_size()) to[i] = (uint)distance_of(element_in(data, offset, stride, i), least);
+}
+KERNEL void far_key_distances(GLOBAL const uchar* data, ulong offset, long stride, uint size, ulong least, GLOBAL ulong* to) {
+  for (uint i = (uint)global_id(); i < size; i += (uint)global_size()) to[i] = distance_of(element_in(data, offset, stride, i), least);
+}
+
 // The number of each element's group, of 32 bits; `outside` becomes 1 if there is one that is not below `groups`.
 KERNEL void group_keys(GLOBAL const uchar* data, ulong offset, long stride, uint size, uint groups, GLOBAL uint* to, GLOBAL uint* outside) {
   uint beyond = 0;

@@ -3,7 +3,7 @@
 
 #include "device/kernels/program.hpp"
 #include "formula/operator/operator_tree.hpp"
-#include "groups/by/device/sort_device.hpp"
+#include "groups/by/device/lists_device.hpp"
 
 #include <samesum/array.hpp>
 
