@@ -59,7 +59,7 @@ class By {
 };
 
 /// Elements with equal keys are a group; keys are integers of any type. O(n), and O(groups log groups) if they are sorted; 8 bytes of
-/// memory an element. Keys on a device are numbered on the host, and their groups' numbers lie on that device again. @throws Error (usage)
+/// memory an element. Keys on a device that runs kernels are sorted and numbered there, and their numbers stay there. @throws Error (usage)
 /// if the keys are no integers.
 By by(const Array& keys, KeyOrder order = KeyOrder::sorted);
 /// Keys are the numbers of groups, 0 to groups - 1, of which any may be empty. O(1): the keys stay where they are and must outlive the
@@ -103,7 +103,8 @@ Values max(const Array& data, const By& by, const Options& options = {});
 
 /// Any reduction of each group, with the types of axis_reduction(), but for extrema: those of min() and max() above. Positions (argmin) are
 /// indices of `data` in C order. Of groups without elements sums, norms and counts of nonzeros are 0, products 1, the others as above.
-/// Products and positions are computed on the CPU, of elements that are brought into the order of their groups first: O(n) memory more.
+/// Products and positions are computed of elements that are brought into the order of their groups first: O(n) memory more, on the device
+/// of the elements if it runs kernels.
 /// `ddof`: what variances and standard deviations subtract from the number of elements. @throws Error (usage) for another reduction with
 /// one; Error (no_answer) for the position in a group without elements, and if a product of integers does not fit.
 Values group_reduction(const Array& data, AxisReduction reduction, const By& by, std::uint64_t ddof = 0, const Options& options = {});

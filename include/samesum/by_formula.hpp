@@ -20,8 +20,8 @@
 namespace samesum SAMESUM_EXPORT {
 
 /// The elements of each group in C order, reduced by an operator: what reduce() gives for these elements alone, the same bits. One array
-/// for each component of the operator, or of what Operator::finish gives. On the CPU, on all cores, many groups at once; elements are
-/// brought into the order of their groups first: O(n) memory more. Elements on a device come to the host.
+/// for each component of the operator, or of what Operator::finish gives. On all cores of the CPU, or on the device of the elements if it
+/// runs kernels, many groups at once; elements are brought into the order of their groups first: O(n) memory more.
 /// @throws Error (usage) as reduce(), and for another number of elements; Error (no_answer) for a group without elements, unless the
 /// operator has an identity, and if an integer operation fails: the message names the group.
 std::vector<Values> reduce(const Array& data, const Operator& op, const By& by, const Options& options = {});

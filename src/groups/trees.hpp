@@ -21,9 +21,4 @@ namespace samesum::groups {
 bool roots_along(const formula::Bound& bound, std::span<const Array> components, const Axes& axes, std::uint32_t threads,
                  std::span<std::byte* const> to);
 
-/// The same of lists that lie one after the other: list i is the elements from offset i to offset i + 1 of `components`, which lie in host
-/// memory, contiguous. Nothing is written for those without elements.
-bool roots_of_lists(const formula::Bound& bound, std::span<const Array> components, std::span<const std::uint64_t> offsets,
-                    std::uint32_t threads, std::span<std::byte* const> to);
-
 }  // namespace samesum::groups

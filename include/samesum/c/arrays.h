@@ -56,7 +56,7 @@ typedef enum samesum_type SAMESUM_C_ENUM {
 
 typedef struct samesum_device samesum_device;
 
-/* By a selector: "cpu", "opencl:0", "cuda:0", a part of a name, or "auto" for the fastest. */
+/* By a selector: "cpu", "opencl:0", "cuda:0", a part of a name, or "auto": the CPU, or what SAMESUM_DEVICE names. */
 SAMESUM_C_API samesum_status samesum_device_open(const char* selector, samesum_device** device);
 /* The caller's own CUDA stream (a CUstream or cudaStream_t; NULL: the legacy one) on GPU `ordinal`, or OpenCL command queue. All work for
  * arrays on this device is enqueued there. The stream or queue must outlive the handle. */

@@ -11,7 +11,7 @@
 #include <atomic>
 #include <bit>
 #include <cstdint>
-#include <cstring>
+#include <memory>
 #include <mutex>
 #include <numeric>
 #include <span>
@@ -107,14 +107,31 @@ class Numbering {
   std::vector<std::uint64_t> keys_;
 };
 
-// The keys in the order in which they first occur; `index` gets the number of each element's key.
+// The keys in the order in which they first occur; `index` gets the number of each element's key. Each thread numbers the keys of its part, whose numbers
+// then become those of all parts, one part after the other.
 std::vector<std::uint64_t> number_far_keys(const Integers& keys, std::uint64_t sign, const KeyRange& range,
-                                       std::span<std::uint64_t> index) {
-  Numbering numbering(range, keys.size());
-  keys.for_blocks(0, keys.size(), [&](std::uint64_t first, std::span<const std::uint64_t> block) {
-    for (std::size_t i = 0; i < block.size(); ++i) index[first + i] = numbering.of(block[i] ^ sign);
+                                           std::span<std::uint64_t> index) {
+  const std::uint64_t size = keys.size(), parts = range.is_narrow(size) ? 1 : core::thread_count(size * 8, 0);
+  std::vector<std::unique_ptr<Numbering>> of_parts(parts);
+  const auto for_parts = [&](const auto& body) {
+    core::for_chunks(parts, static_cast<std::uint32_t>(parts), 1, [&](std::uint32_t, std::uint64_t part, std::uint64_t) {
+      body(part, size * part / parts, size * (part + 1) / parts);
+    });
+  };
+  for_parts([&](std::uint64_t part, std::uint64_t begin, std::uint64_t end) {
+    of_parts[part] = std::make_unique<Numbering>(range, size);
+    keys.for_blocks(begin, end, [&](std::uint64_t first, std::span<const std::uint64_t> block) {
+      for (std::size_t i = 0; i < block.size(); ++i) index[first + i] = of_parts[part]->of(block[i] ^ sign);
+    });
   });
-  return numbering.keys();
+  std::vector<std::vector<std::uint64_t>> number_in_all(parts);  // of each part's keys; the first part's stay as they are
+  for (std::uint64_t part = 1; part < parts; ++part) {
+    for (const std::uint64_t key : of_parts[part]->keys()) number_in_all[part].push_back(of_parts[0]->of(key));
+  }
+  for_parts([&](std::uint64_t part, std::uint64_t begin, std::uint64_t end) {
+    for (std::uint64_t i = begin; part != 0 && i < end; ++i) index[i] = number_in_all[part][index[i]];
+  });
+  return of_parts[0]->keys();
 }
 
 // Groups in ascending order of their keys.

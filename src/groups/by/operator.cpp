@@ -1,12 +1,12 @@
 // Operators of one's own, and what formulas give, by key and by segment.
 #include "core/float_environment.hpp"
 #include "groups/axes_formula.hpp"
-#include "groups/operator_results.hpp"
 #include "groups/by/device/lists_device.hpp"
 #include "groups/by/device/tree_lists_device.hpp"
 #include "groups/by/segments.hpp"
+#include "groups/by/tree_lists.hpp"
 #include "groups/index/scatter.hpp"
-#include "groups/trees.hpp"
+#include "groups/operator_results.hpp"
 
 #include <samesum/by_formula.hpp>
 #include <samesum/error.hpp>

@@ -151,10 +151,10 @@ DType type_of_extremes(const Array& data) {
   return !is_integer(data.type()) ? DType::float64 : is_signed(data.type()) ? DType::int64 : DType::uint64;
 }
 
-// The elements themselves, as float64, int64 or uint64: where groups are so many that a table of sums would take longer.
+// The elements themselves, as float64, int64 or uint64: where groups are so many that their table, which comes to the host, takes longer.
 std::optional<Values> extremes_there(const Array& data, bool least, const By& by, NanPolicy nan) {
-  constexpr std::uint64_t kMany = std::uint64_t{1} << 16;
-  if (by.groups() < kMany) return std::nullopt;
+  constexpr std::uint64_t kMany = std::uint64_t{1} << 16, kElements = 512;  // of which sorting takes as long as a group of a table
+  if (by.groups() < std::max(kMany, data.size() / kElements)) return std::nullopt;
   const std::optional<Best> best = best_there(data, least, by, nan);
   if (!best) return std::nullopt;
   Values results(type_of_extremes(data), {by.groups()});

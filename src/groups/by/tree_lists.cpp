@@ -3,9 +3,10 @@
 // Short lists go through their levels together, as many as stay in a cache: the pairs of a level, of all these lists, are brought together
 // and are lanes of the evaluator. The last element of an odd number passes to the next level as it is, which makes the same tree as
 // operator_tree.hpp. A long list fills the lanes by itself.
+#include "groups/by/tree_lists.hpp"
+
 #include "core/threads/chunks.hpp"
 #include "groups/operator_results.hpp"
-#include "groups/trees.hpp"
 
 #include <samesum/error.hpp>
 

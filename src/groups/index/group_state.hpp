@@ -77,7 +77,7 @@ struct GroupSums::State {
   void require_squares() const {
     if (options.squares) return;
     throw Error(ErrorKind::usage,
-                "the squares of these groups were not added up: ask for them when the sums are made (GroupOptions::squares)");
+                "the squares of these groups were not added up: ask for them when the sums are made, by the option squares");
   }
   // A result for each group, on all cores.
   template <class T, class Body>

@@ -9,8 +9,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
-#include <cstring>
-#include <numeric>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -22,16 +21,14 @@ std::uint64_t bits_of(const Value& value) {
   return static_cast<std::uint64_t>(std::get<std::int64_t>(value.number));
 }
 
-// The order of the groups by their first elements, and, of each group in the present order, its place in that.
-struct FirstSeen {
-  std::vector<std::uint32_t> order, place;
-};
-FirstSeen first_seen(const std::vector<std::uint32_t>& first_of) {
-  FirstSeen seen{std::vector<std::uint32_t>(first_of.size()), std::vector<std::uint32_t>(first_of.size())};
-  std::iota(seen.order.begin(), seen.order.end(), 0u);
-  std::ranges::sort(seen.order, {}, [&](std::uint32_t group) { return first_of[group]; });
-  for (std::uint32_t i = 0; i < seen.order.size(); ++i) seen.place[seen.order[i]] = i;
-  return seen;
+// The groups in the order of their first elements.
+std::vector<std::uint32_t> by_first(device::Device& device, const Sorter::Runs& runs, std::uint64_t elements) {
+  SortRoom memory;
+  Sorter sorter(device, memory, runs.count);
+  static_cast<void>(sorter.sort(runs.first_of, DType::uint32, static_cast<unsigned>(std::bit_width(elements))));
+  std::vector<std::uint32_t> order(runs.count);
+  device.read(memory.numbers[0], 0, order.data(), 4 * order.size());
+  return order;
 }
 
 }  // namespace
@@ -69,13 +66,15 @@ std::optional<NumberedKeys> number_keys_on_device(const Array& keys, KeyOrder or
       distances.assign(narrow.begin(), narrow.end());
     }
     if (renumbered) {
-      std::vector<std::uint32_t> first_of(runs.count);
-      device.read(runs.first_of, 0, first_of.data(), 4 * first_of.size());
-      const FirstSeen seen = first_seen(first_of);
-      std::vector<std::uint64_t> in_order;
-      for (const std::uint32_t group : seen.order) in_order.push_back(distances[group]);
+      const std::vector<std::uint32_t> order_of_first = by_first(device, runs, size);
+      std::vector<std::uint64_t> in_order(runs.count);
+      std::vector<std::uint32_t> place(runs.count);
+      for (std::uint32_t i = 0; i < runs.count; ++i) {
+        in_order[i] = distances[order_of_first[i]];
+        place[order_of_first[i]] = i;
+      }
       distances = std::move(in_order);
-      device.write(runs.first_of, 0, seen.place.data(), 4 * seen.place.size());
+      device.write(runs.first_of, 0, place.data(), 4 * place.size());
       const device::Argument places[] = {runs.first_of, numbers.state().memory, size, renumbered->state().memory};
       launch_for_each(device, sort_keys_source(DType::uint32), "keys_of_numbers", size, places);
     }
