@@ -167,11 +167,11 @@ void add_product(CLI::App& program, Action& action) {
   refuse_option(*command, "--float32", "a product is rounded at each step of a fixed order, in the type of its elements");
   command->footer(R"(Examples:
   samesum prod x.npy
-  seq 20 | samesum prod -              2432902008176640000
-  seq 100 | samesum prod --exact -     all 158 digits of 100!
+  seq 20 | samesum prod -              # 2432902008176640000
+  seq 100 | samesum prod --exact -     # all 158 digits of 100!
   samesum prod --nan skip --nodata -9999 x.npy
-  samesum prod --axis 0 x.npy -o p.npy of each column of a matrix
-  samesum prod --column price --by city t.csv of each group of rows
+  samesum prod --axis 0 x.npy -o p.npy # of each column of a matrix
+  samesum prod --column price --by city t.csv # of each group of rows
 
 The product of integers is exact. If 64 bits do not hold it, the error has its
 value; --exact prints up to 2^20 bits. Other numbers are multiplied in a fixed

@@ -87,11 +87,17 @@ class Values {
   Array array() const { return {bytes_.data(), Shape(shape_), type_}; }
   void* data() noexcept { return bytes_.data(); }
   const void* data() const noexcept { return bytes_.data(); }
-  /// The elements as T. @throws Error (usage) if they are of another type.
+  /// The elements as T, valid while this object is. @throws Error (usage) if they are of another type.
   template <Element T>
-  std::span<const T> as() const {
+  std::span<const T> as() const& {
     require(dtype_of<T>());
     return {reinterpret_cast<const T*>(bytes_.data()), size_};
+  }
+  /// Of a temporary a copy, which may be kept: `for (double x : samesum::sum(a, axes).as<double>())`.
+  template <Element T>
+  std::vector<T> as() && {
+    const std::span<const T> all = std::as_const(*this).template as<T>();
+    return {all.begin(), all.end()};
   }
 
  private:

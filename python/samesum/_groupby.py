@@ -490,6 +490,8 @@ class GroupBy:
 def _integers_of(keys: Any) -> tuple[Any, Any, tuple[int, ...]]:
     """Integers in the order of the keys, one for each, along one axis. Where they are not the keys themselves, those that there are, in
     their order, else None. And the shape of the keys."""
+    if hasattr(keys, "columns") and hasattr(keys, "iloc"):
+        raise TypeError("samesum: a table: pass its columns, groupby(table['a'], table['b'])")
     if type(keys).__module__.partition(".")[0] == "pandas" and getattr(getattr(keys, "dtype", None), "kind", "f") not in "iufbmM":  # words, which pandas hashes
         codes, ordered = _sys.modules["pandas"].factorize(keys, sort=True)
         if len(codes) and codes.min() < 0:
@@ -511,7 +513,7 @@ def _integers_of(keys: Any) -> tuple[Any, Any, tuple[int, ...]]:
             bits = division.keys
             ordered = (bits ^ (bits >> 63 & _numpy.iinfo(_numpy.int64).max)).view(_numpy.float64).astype(keys.dtype)
             return division.indices, ordered, keys.shape
-    if kind == "O" and (flat != flat).any():  # NaNs, which are not equal to each other
+    if kind == "O" and any(key is None or key != key for key in flat):  # NaNs are not equal to each other
         raise TypeError("samesum: keys are missing, so their elements have no group: fill or drop them first")
     ordered, ranks = _numpy.unique(flat, return_inverse=True)
     return ranks.reshape(-1), ordered, keys.shape

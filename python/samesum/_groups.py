@@ -18,6 +18,14 @@ if TYPE_CHECKING:
     from ._docs import DeviceLike, Progress
 
 
+def _offsets(offsets: Sequence[int]) -> list[int]:
+    found = [_operator.index(offset) for offset in offsets]
+    for i, offset in enumerate(found):
+        if not 0 <= offset < 2**64:
+            raise ValueError(f"offset {i} is {offset}: it has to be an index")
+    return found
+
+
 @documented
 def scan(x: Any, operation: str = "sum", axis: int | None = None, exclusive: bool = False, dtype: Any = None, offsets: Sequence[int] = (),
          device: DeviceLike = None, nan: str = "propagate") -> Any:
@@ -50,7 +58,7 @@ def scan(x: Any, operation: str = "sum", axis: int | None = None, exclusive: boo
     array([1, 3, 3, 7])
     """
     axis = None if axis is None else one_axis(axis)
-    found = _core.scan(x, text(operation, "the operation"), axis, bool(exclusive), _to_float(dtype, x), [int(offset) for offset in offsets], nan, device)
+    found = _core.scan(x, text(operation, "the operation"), axis, bool(exclusive), _to_float(dtype, x), _offsets(offsets), nan, device)
     if dtype is None or found.dtype == dtype:
         return found
     if operation == "product" and found.dtype.kind == "f":
@@ -163,10 +171,13 @@ def add_at(out: Any, indices: Any, values: Any) -> None:
     array([1.e+16, 0.e+00, 2.e+00])
     """
     indices = _indices(indices)
-    if out.ndim != 1 or out.dtype not in (_numpy.float16, _numpy.float32, _numpy.float64, _numpy.int64, _numpy.uint64):
+    if not isinstance(out, _numpy.ndarray) or out.ndim != 1 or out.dtype not in (_numpy.float16, _numpy.float32, _numpy.float64, _numpy.int64, _numpy.uint64):
         raise ValueError("out has to be an array of numpy of one axis, of float16, float32, float64, int64 or uint64")
     if indices.dtype.kind == "i":
         indices = indices.astype(_numpy.int64, copy=False)  # where the length of `out` fits
+        if indices.size and int(indices.min()) < -len(out):
+            at = int(_numpy.argmin(indices))
+            raise ValueError(f"element {at} has the index {indices.reshape(-1)[at]}, and out has {len(out)} elements")
         indices = _numpy.where(indices < 0, indices + len(out), indices)
     values = _numpy.broadcast_to(every(values), indices.shape)
     if not _numpy.can_cast(values.dtype, out.dtype, "same_kind"):
@@ -226,4 +237,6 @@ def pairs(a: Any, b: Any, f: str = "product", reduction: str = "sum", accuracy: 
         return watched(pairs, locals())
     for name, value in (("f", f), ("reduction", reduction), ("accuracy", accuracy), ("combine", combine), ("finish", finish)):
         text(value, name)
+    if k != 1 and reduction not in ("smallest", "argsmallest"):
+        raise ValueError(f"k is of 'smallest' and 'argsmallest', and the reduction is '{combine or reduction}': leave it out")
     return _core.pairs(a, b, f, reduction, accuracy, h, softening, weights, k, combine, finish, identity, inputs or {}, device)

@@ -283,6 +283,8 @@ def quantile(x: Any, q: Any, axis: Axis = None, out: Any = None, method: str = "
     if progress is not None:
         return watched(quantile, locals())
     q = listed(q)
+    if _numpy.asarray(q).dtype.kind not in "fiub" or _numpy.ndim(q) > 1:
+        raise TypeError(f"q is a number from 0 to 1, or a sequence of such: {q!r}")
     between = method in ("linear", "midpoint")  # two elements
     if axis is not None or keepdims or where is not True or out is not None:
         taken = (x, nan) if _simple(x, where) else _without(x, where, "quantile", nan)

@@ -307,7 +307,7 @@ def _correction(ddof: Any) -> int:
     found: int = operator.index(int(ddof) if isinstance(ddof, float) and ddof.is_integer() else ddof)
     if found < 0:
         raise ValueError(f"ddof is {ddof}: it must not be negative")
-    return found
+    return min(found, 2**63 - 1)  # more than there are elements
 
 
 def _of_complex(what: str, x: Any, ddof: int, nan: str, to_float: bool) -> float:

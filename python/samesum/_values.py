@@ -108,14 +108,17 @@ def _from_words(words: Any) -> Accumulator:
     >>> samesum.Accumulator.from_words(samesum.Accumulator([2.5]).words()).round()
     2.5
     """
-    return Accumulator._from_words(_numpy.asarray(words, _numpy.int64).tolist())
+    words = _numpy.asarray(words)
+    if words.dtype.kind not in "iu":
+        raise TypeError(f"words are 82 of int64, and these are {words.dtype}")
+    return Accumulator._from_words(words.astype(_numpy.int64, copy=False).reshape(-1).tolist())
 
 
 def install() -> None:
     """Give the classes of the module these methods."""
     methods: dict[str, Any] = {"fraction": _fraction, "round": _round, "value": _value, "words": _words, "from_words": staticmethod(_from_words),
                                "__float__": lambda self: self._round(None),
-                               "__repr__": lambda self: f"<samesum.Accumulator of {self.count} elements: {self._round(None)!r}>"}
+                               "__repr__": lambda self: f"<samesum.Accumulator of {self.count} elements: {self.value()!r}>"}
     for name, method in methods.items():
         setattr(Accumulator, name, method)
     setattr(Statistics, "__repr__", lambda self: (f"<samesum.Statistics of {self.count}: mean {self.mean!r}>" if self.count

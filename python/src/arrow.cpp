@@ -99,12 +99,13 @@ Column column_of(nb::handle object) {
   }
 }
 
-constexpr const char* kBits = "b";  // booleans, eight in a byte
+constexpr const char* kBits = "b";   // booleans, eight in a byte
+constexpr const char* kNulls = "n";  // of no type, as all are missing
 
 DType type_of(const std::string& format) {
   constexpr std::pair<const char*, DType> all[] = {
       {"c", DType::int8},  {"C", DType::uint8},   {"s", DType::int16},   {"S", DType::uint16},  {"i", DType::int32}, {"I", DType::uint32},
-      {"l", DType::int64}, {"L", DType::uint64},  {"e", DType::float16}, {"f", DType::float32}, {"g", DType::float64}, {kBits, DType::uint8}};
+      {"l", DType::int64}, {"L", DType::uint64},  {"e", DType::float16}, {"f", DType::float32}, {"g", DType::float64}, {kBits, DType::uint8}, {kNulls, DType::float64}};
   for (const auto& [name, type] : all) {
     if (format == name) return type;
   }
@@ -154,6 +155,11 @@ nb::tuple read_arrow(nb::handle object) {
   const DType type = type_of(column.format);
   const bool bits = column.format == kBits;
   std::int64_t length = 0, missing = 0;
+  if (column.format == kNulls) {
+    for (const Chunk& chunk : column.chunks) missing += chunk->length;
+    column.chunks.clear();
+    length = missing;
+  }
   for (const Chunk& chunk : column.chunks) {
     length += chunk->length;
     missing += missing_of(*chunk);

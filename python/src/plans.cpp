@@ -95,6 +95,11 @@ class PlanFor {
     const View to(out, true);
     const Array& place = to.array();
     if (!place.contiguous()) throw Error(ErrorKind::usage, "out has to be contiguous");
+    const bool as_indices = gives == DType::uint64 && place.type() == DType::int64;
+    if (gives && (to.complex() || (place.type() != *gives && !as_indices))) {
+      throw Error(ErrorKind::usage, std::string("out is of ") + (to.complex() ? "complex numbers" : std::string(name_of(place.type()))) +
+                                        ", and these results are of " + std::string(name_of(*gives)));
+    }
     const Array there = in_device_memory(place);
     const nb::gil_scoped_release release;
     plan_.enqueue(given, there.buffer(), there.offset());
@@ -124,6 +129,7 @@ class PlanFor {
 
   std::uint64_t components = 0;  ///< of pairs: of a vector
   bool indices = false;          ///< along axes: the results are counts or indices
+  std::optional<DType> gives;    ///< … and of histograms: what `out` gets, in place of a record
   bool complex = false;          ///< of pairs: A and B have complex numbers
   bool complex_result = false;   ///< … and so has C
 
@@ -146,6 +152,21 @@ PlanFor* plan_of(const std::string& operation, nb::handle like, nb::handle nan) 
                      [&](const Device& device) { return Plan(device, std::move(wanted), array.type(), array.size(), options, layout); });
 }
 
+/// The type of results along axes, as axis_reduction() has it.
+DType result_of(AxisReduction reduction, DType type) {
+  switch (reduction) {
+    case AxisReduction::sum:
+    case AxisReduction::product:
+      if (is_integer(type)) return is_signed(type) ? DType::int64 : DType::uint64;
+      return reduction == AxisReduction::product && type != DType::float64 ? DType::float32 : DType::float64;
+    case AxisReduction::min:
+    case AxisReduction::max:
+      return type;
+    default:
+      return gives_indices(reduction) ? DType::uint64 : DType::float64;
+  }
+}
+
 PlanFor* plan_along(AxisReduction reduction, nb::handle like, const std::optional<std::vector<std::int64_t>>& axes, bool keepdims,
                     nb::handle nan) {
   const View view(like);
@@ -155,13 +176,17 @@ PlanFor* plan_along(AxisReduction reduction, nb::handle like, const std::optiona
   auto plan =
       std::make_unique<PlanFor>(std::vector{array}, options.nan, [&](const Device& device) { return Plan(device, wanted, options); });
   plan->indices = gives_indices(reduction);
+  plan->gives = result_of(reduction, array.type());
   return plan.release();
 }
 
 PlanFor* plan_of_histogram(nb::handle like, const Bins& bins) {
   const View view(like);
   const Array& array = every(view).array();
-  return new PlanFor({array}, NanPolicy::propagate, [&](const Device& device) { return Plan(device, bins, array.type(), array.size()); });
+  auto plan = std::make_unique<PlanFor>(std::vector{array}, NanPolicy::propagate,
+                                        [&](const Device& device) { return Plan(device, bins, array.type(), array.size()); });
+  plan->gives = DType::uint64;
+  return plan.release();
 }
 
 PlanFor* plan_of_pairs(nb::handle a, nb::handle b, const std::string& f, const std::string& reduction, const std::string& accuracy,

@@ -110,6 +110,10 @@ nb::object along(AxisReduction reduction, nb::handle x, const std::optional<std:
   const Axes chosen = axes_of(view, axes, keepdims).with_ddof(ddof);
   if (!out.is_none()) {
     const View to(out, true);
+    if (to.complex() != view.complex()) {
+      throw Error(ErrorKind::usage, std::string("out is of ") + (to.complex() ? "complex" : "real") + " numbers, and this result of " +
+                                        (to.complex() ? "real" : "complex") + " ones");
+    }
     const Array place = indices && to.array().type() == DType::int64 ? to.as(DType::uint64) : to.array();
     run(view.bytes(), options, [&] {
       axis_reduction(view.array(), reduction, chosen, place, options);

@@ -230,6 +230,9 @@ TEST(ByReduction, SegmentsOfAMatrixAreThoseOfItsElementsInCOrder) {
   const Values taken = std::move(values);
   EXPECT_EQ(values.size(), 0u);  // NOLINT(bugprone-use-after-move)
   EXPECT_EQ(taken.as<double>()[0], 1);
+  double total = 0;
+  for (const double one : sum(matrix, segments).as<double>()) total += one;  // of a temporary: a copy
+  EXPECT_EQ(total, 24);
   test::expect_error(ErrorKind::usage, "no reduction 99", [&] {
     static_cast<void>(axis_reduction(matrix, static_cast<AxisReduction>(99), Axes{0}));
   });

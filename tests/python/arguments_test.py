@@ -18,6 +18,40 @@ except ImportError as error:
     raise unittest.SkipTest(f"the Python package cannot be imported: {error}")
 
 
+class OfWrongTypes(unittest.TestCase):
+    def refused(self, kind, words, call):
+        with self.assertRaises(kind) as found:
+            call()
+        self.assertIn(words, str(found.exception))
+
+    def test_results_go_where_they_fit(self):
+        x = np.arange(6.0).reshape(2, 3)
+        plan = samesum.Plan("sum", x, axis=1)
+        self.refused(samesum.SamesumError, "out is of int64, and these results are of float64", lambda: plan.enqueue(x, out=np.zeros(2, "i8")))
+        self.refused(samesum.SamesumError, "out is of complex numbers", lambda: plan.enqueue(x, out=np.zeros(2, "c16")))
+        to = np.zeros(2)
+        plan.enqueue(x, out=to)
+        self.assertEqual(to.tolist(), [3.0, 12.0])
+        counts = samesum.Plan.histogram(np.zeros(3), bins=2, range=(0, 1))
+        self.refused(samesum.SamesumError, "these results are of uint64", lambda: counts.enqueue(np.zeros(3), out=np.zeros(2)))
+        self.refused(samesum.SamesumError, "out is of complex numbers", lambda: samesum.sum(np.ones((3, 4, 2)), axis=0, out=np.zeros(4, "c16")))
+        self.refused(samesum.SamesumError, "out is of real numbers", lambda: samesum.sum(np.ones((3, 2), "c16"), axis=0, out=np.zeros((2, 2))))
+
+    def test_numbers_that_are_no_integers(self):
+        self.refused(TypeError, "integer", lambda: samesum.scan([1, 2, 3], offsets=[0, 1.9]))
+        self.refused(ValueError, "offset 0 is -1", lambda: samesum.scan([1, 2, 3], offsets=[-1]))
+        words = samesum.Accumulator([1.5, 2]).words()
+        self.refused(TypeError, "82 of int64", lambda: samesum.Accumulator.from_words(words + 0.5))
+        self.refused(TypeError, "q is a number", lambda: samesum.quantile([1, 2, 3], "0.5"))
+        self.refused(TypeError, "q is a number", lambda: samesum.quantile([1, 2, 3], [[0.1], [0.2]]))
+        self.refused(samesum.NoAnswerError, "more than", lambda: samesum.var([1.0, 2.0], ddof=2**70))
+        self.refused(ValueError, "has the index -4", lambda: samesum.add_at(np.zeros(3), [0, -4], [1, 1]))
+        self.refused(ValueError, "out has to be an array", lambda: samesum.add_at([0, 0], [0], [1]))
+        self.refused(ValueError, "k is of 'smallest'", lambda: samesum.pairs([1.0], [2.0], "sqdist", "min", k=2))
+        self.refused(TypeError, "keys are missing", lambda: samesum.groupby([1, None, 2]))
+        self.assertIn("9007199254740993", repr(samesum.Accumulator([2**53 + 1])))
+
+
 class Masks(unittest.TestCase):
     def test_masks_of_integers_are_masks(self):
         x = [10.0, 20.0, 30.0]

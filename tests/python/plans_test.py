@@ -216,7 +216,7 @@ class Plans(unittest.TestCase):
                            (lambda: samesum.Plan("sum", x + 1j), "complex"), (lambda: samesum.Plan("mean", x), "with axis"),
                            (lambda: samesum.Plan("total", x, axis=0), "count_nonzero"), (lambda: samesum.Plan("sum", x, axis=1), "axis 1"),
                            (lambda: samesum.Plan("sum", x, axis=0).enqueue(x[:3]), r"shape \(4\)"), (lambda: samesum.Plan("mean", x[:0], axis=0).enqueue(x[:0]), "mean"),
-                           (lambda: samesum.Plan.histogram(x, [2.0, 1.0]), "."), (lambda: samesum.Plan.histogram(x, 3, (0, 1)).enqueue(x, out=np.zeros(5)), "48 bytes"),
+                           (lambda: samesum.Plan.histogram(x, [2.0, 1.0]), "."), (lambda: samesum.Plan.histogram(x, 3, (0, 1)).enqueue(x, out=np.zeros(5, np.uint64)), "48 bytes"),
                            (lambda: samesum.Plan.map("3*m", m=4), "no array"), (lambda: samesum.Plan.map("gcd(x, x)", x=np.ones(4, int)), "fail"), (lambda: samesum.Plan.reduce(x, "a +"), "."),
                            (lambda: samesum.Plan.pairs(x, x, "absdiff").enqueue(x, x[:0]), "empty"), (lambda: samesum.Plan.pairs(x, x[None]), "axis"),
                            (lambda: samesum.Plan.map("x*y", x=x, y=x).enqueue(x), "2 inputs"),
