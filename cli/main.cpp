@@ -106,7 +106,8 @@ std::string_view command_of(int argument_count, const char* const* arguments) { 
 // Allocates nothing.
 int complain_of_memory(std::string_view command) noexcept {
   constexpr std::string_view kEnd =
-      ": there is not enough memory for this (ulimit -v, or the machine's): fewer threads (--threads 1), fewer bins or smaller files take less; "
+      ": there is not enough memory for this (ulimit -v, or the machine's): fewer threads (--threads 1), fewer bins or smaller files take "
+      "less; "
       "the sums of pipes and text take under 64 MiB\n";
   const auto known = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
   if (!std::ranges::all_of(command, known)) command = "samesum";

@@ -310,7 +310,8 @@ int run(Output& out, const HistOptions& options) {
   options.result.check();
   options.part.check();
   check_plot(options.plot, options.result);
-  if (options.letters != 0 && options.characters && options.bin.empty()) refuse("--characters counts bytes, --letters letters: leave one out");
+  if (options.letters != 0 && options.characters && options.bin.empty())
+    refuse("--characters counts bytes, --letters letters: leave one out");
   plot_of(options);  // fails before the work if it cannot be written
   if (options.bin.empty() && options.input.map.empty() && (!options.input.parameters.empty() || options.input.native)) {
     refuse("--param and --native are for the formulas of --bin and --map, and there is none");

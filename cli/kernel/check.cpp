@@ -128,13 +128,15 @@ std::string with_lines_of(const UserKernel& kernel, const std::string& finding) 
   std::string result;
   for (std::string line; std::getline(lines, line);) {
     const std::size_t at = line.find(kAt), end = line.rfind(kOf);
-    const std::size_t number = at == std::string::npos || end == std::string::npos ? 0 : std::strtoul(line.c_str() + at + kAt.size(), nullptr, 10);
+    const std::size_t number =
+        at == std::string::npos || end == std::string::npos ? 0 : std::strtoul(line.c_str() + at + kAt.size(), nullptr, 10);
     if (number == 0 || number > lines_of_kernel.size()) {
       result += line + "\n";
       continue;
     }
     const std::string& quoted = lines_of_kernel[number - 1];
-    result += fmt::format("{} of {}:\n\t  {}\n", line.substr(0, end), kernel.name, quoted.substr(std::min(quoted.find_first_not_of(" \t"), quoted.size())));
+    result += fmt::format("{} of {}:\n\t  {}\n", line.substr(0, end), kernel.name,
+                          quoted.substr(std::min(quoted.find_first_not_of(" \t"), quoted.size())));
     std::getline(lines, line);
   }
   return result;

@@ -62,8 +62,8 @@ double rounded_seconds(double seconds);
 /// A JSON text of any strings: invalid UTF-8 (in a file's name, say) is replaced.
 std::string to_text(const Json& json);
 
-/// Prints an object and, as its member `name`, an array of the `count` objects that element(i) gives, one after the other: in memory are not all
-/// of them at once.
+/// Prints an object and, as its member `name`, an array of the `count` objects that element(i) gives, one after the other: in memory are
+/// not all of them at once.
 void print_with_array(Output& out, Json object, const std::string& name, std::uint64_t count,
                       const std::function<Json(std::uint64_t)>& element);
 

@@ -38,7 +38,8 @@ class WeightedHistogram {
   /// 2^100.
   static constexpr std::uint64_t kMaxCells = std::uint64_t{1} << 26;
 
-  /// Without samples. Without `squares`, there are no squares() and variances(), also in statistics(), a cell takes 32 bytes, and adding is faster.
+  /// Without samples. Without `squares`, there are no squares() and variances(), also in statistics(), a cell takes 32 bytes, and adding is
+  /// faster.
   /// @throws Error (usage) for no axis, and for more than kMaxCells cells.
   explicit WeightedHistogram(std::vector<Bins> axes, bool squares = true);
 

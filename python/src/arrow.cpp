@@ -104,12 +104,14 @@ constexpr const char* kNulls = "n";  // of no type, as all are missing
 
 DType type_of(const std::string& format) {
   constexpr std::pair<const char*, DType> all[] = {
-      {"c", DType::int8},  {"C", DType::uint8},   {"s", DType::int16},   {"S", DType::uint16},  {"i", DType::int32}, {"I", DType::uint32},
-      {"l", DType::int64}, {"L", DType::uint64},  {"e", DType::float16}, {"f", DType::float32}, {"g", DType::float64}, {kBits, DType::uint8}, {kNulls, DType::float64}};
+      {"c", DType::int8},    {"C", DType::uint8},   {"s", DType::int16},     {"S", DType::uint16},  {"i", DType::int32},
+      {"I", DType::uint32},  {"l", DType::int64},   {"L", DType::uint64},    {"e", DType::float16}, {"f", DType::float32},
+      {"g", DType::float64}, {kBits, DType::uint8}, {kNulls, DType::float64}};
   for (const auto& [name, type] : all) {
     if (format == name) return type;
   }
-  const std::string message = "samesum: a column of Arrow of the format '" + format +
+  const std::string message =
+      "samesum: a column of Arrow of the format '" + format +
       (format.starts_with("+") ? "' is nested: pass one column of numbers" : "' has no numbers that it knows: cast it first");
   throw nb::type_error(message.c_str());
 }

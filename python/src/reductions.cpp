@@ -79,10 +79,12 @@ Axes axes_of(std::size_t all, const std::optional<std::vector<std::int64_t>>& ax
 
 namespace {
 constexpr std::pair<const char*, AxisReduction> kReductions[] = {
-    {"sum", AxisReduction::sum},       {"mean", AxisReduction::mean},     {"var", AxisReduction::variance},
-    {"std", AxisReduction::standard_deviation}, {"norm", AxisReduction::norm}, {"min", AxisReduction::min},
-    {"max", AxisReduction::max},       {"argmin", AxisReduction::argmin}, {"argmax", AxisReduction::argmax},
-    {"count_nonzero", AxisReduction::count_nonzero}, {"prod", AxisReduction::product}};
+    {"sum", AxisReduction::sum},       {"mean", AxisReduction::mean},
+    {"var", AxisReduction::variance},  {"std", AxisReduction::standard_deviation},
+    {"norm", AxisReduction::norm},     {"min", AxisReduction::min},
+    {"max", AxisReduction::max},       {"argmin", AxisReduction::argmin},
+    {"argmax", AxisReduction::argmax}, {"count_nonzero", AxisReduction::count_nonzero},
+    {"prod", AxisReduction::product}};
 }  // namespace
 
 AxisReduction reduction_of(std::string_view name) {

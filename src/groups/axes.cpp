@@ -303,7 +303,8 @@ std::string_view name_of(AxisReduction reduction) noexcept {
 }
 
 void groups::check_ddof(AxisReduction reduction, std::uint64_t ddof) {
-  if (reduction > AxisReduction::product) throw Error(ErrorKind::usage, fmt::format("there is no reduction {}", static_cast<int>(reduction)));
+  if (reduction > AxisReduction::product)
+    throw Error(ErrorKind::usage, fmt::format("there is no reduction {}", static_cast<int>(reduction)));
   if (reduction == AxisReduction::variance || reduction == AxisReduction::standard_deviation) return;
   refuse_ddof(fmt::format("the {}", name_of(reduction)), ddof);
 }

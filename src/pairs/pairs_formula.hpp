@@ -47,8 +47,8 @@ std::vector<Capability> needs_of(const formula::Program& program);
 
 /// The type of f's value; of several the first.
 DType value_type(const Problem& problem) noexcept;
-/// The named function of `options` of elements of this type as a formula, for integers and complex numbers. @throws Error (usage) where it computes in floating
-/// point.
+/// The named function of `options` of elements of this type as a formula, for integers and complex numbers. @throws Error (usage) where it
+/// computes in floating point.
 Formula formula_of(const PairsProblem& options, DType type);
 
 /// Defines what function.h takes of a formula but its functions.

@@ -61,8 +61,9 @@ std::optional<FoundGroups> keys_on_device(const Array& data, const By& by, std::
   const device::Memory places = device.allocate(std::max<std::uint64_t>(4 * positions.size(), 16)),
                        found = device.allocate(std::max<std::uint64_t>(keys.array().bytes(), 16));
   device.write(places, 0, positions.data(), 4 * positions.size());
-  const device::Argument arguments[] = {run.memory, run.offset, run.stride, lists->numbers(), lists->offsets(),
-                                        lists_32,   places,     static_cast<std::uint32_t>(quantiles.size()), std::int32_t{both}, found};
+  const device::Argument arguments[] = {run.memory,         run.offset, run.stride, lists->numbers(),
+                                        lists->offsets(),   lists_32,   places,     static_cast<std::uint32_t>(quantiles.size()),
+                                        std::int32_t{both}, found};
   groups::launch_for_each(device, source, "keys_of_lists", positions.size(), arguments);
   device.read(found, 0, keys.data(), keys.array().bytes());
   return FoundGroups{{std::move(nans), std::move(keys), both}, std::move(lists->on_host)};

@@ -36,7 +36,8 @@ struct FoundGroups {
   FoundKeys keys;                      ///< of floating-point types with `nans`
   std::vector<std::uint64_t> offsets;  ///< of the lists
 };
-/// None where the elements do not lie on a device that sorts them, or the index of one is outside. @throws Error (usage) as groups::segments_of().
+/// None where the elements do not lie on a device that sorts them, or the index of one is outside. @throws Error (usage) as
+/// groups::segments_of().
 std::optional<FoundGroups> keys_on_device(const Array& data, const By& by, std::span<const Fraction> quantiles, QuantileMethod method,
                                           NanPolicy nan);
 

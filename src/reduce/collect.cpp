@@ -405,12 +405,8 @@ static Extremum of_type(Extremum found, DType type) {
   return found;
 }
 
-Extremum min(const Array& data, const Options& options) {
-  return of_type(collect(data, kExtremes, options).min(options.nan), data.type());
-}
-Extremum max(const Array& data, const Options& options) {
-  return of_type(collect(data, kExtremes, options).max(options.nan), data.type());
-}
+Extremum min(const Array& data, const Options& options) { return of_type(collect(data, kExtremes, options).min(options.nan), data.type()); }
+Extremum max(const Array& data, const Options& options) { return of_type(collect(data, kExtremes, options).max(options.nan), data.type()); }
 std::pair<Extremum, Extremum> minmax(const Array& data, const Options& options) {
   const auto [least, greatest] = both_ends(collect(data, kExtremes, options), options.nan);
   return {of_type(least, data.type()), of_type(greatest, data.type())};

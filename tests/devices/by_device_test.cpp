@@ -109,7 +109,7 @@ INSTANTIATE_TEST_SUITE_P(Types, ByDevice,
 TEST_P(ByDevice, HasTheBitsOfTheHost) {
   if (test::on_own_queues() && GetParam() != DType::float32) GTEST_SKIP() << "one type is enough for launches on other queues";
   std::mt19937_64 random(20261201);
-  const Case cases[] = {{1, 1, true, 0},      {9, 3, false, 0},      {2047, 2, true, 0},      {4097, 300, true, 0},
+  const Case cases[] = {{1, 1, true, 0},        {9, 3, false, 0},        {2047, 2, true, 0},      {4097, 300, true, 0},
                         {5000, 4999, false, 0}, {30'000, 256, true, 15}, {70'000, 257, false, 8}, {200'000, 66'000, false, 4}};
   for (const Device& device : test::devices()) {
     if (!device.info().has(Capability::kernels)) continue;
@@ -133,12 +133,10 @@ TEST_P(ByDevice, HasTheBitsOfTheHost) {
       if (one.groups < 100) expect_all(there, by(on(device, narrow), one.groups), values, here, what + ", int8 keys");
       // Every second element, backwards.
       const std::uint64_t half = (one.size + 1) / 2;
-      const auto backwards = [&](const Array& x, std::uint64_t size) {
-        return x.slice(0, (size - 1) / 2 * 2, (size + 1) / 2, -2);
-      };
+      const auto backwards = [&](const Array& x, std::uint64_t size) { return x.slice(0, (size - 1) / 2 * 2, (size + 1) / 2, -2); };
       std::vector<std::int32_t> some(keys.begin(), keys.begin() + static_cast<std::ptrdiff_t>(half));
-      expect_all(backwards(there, one.size), by(on(device, some), one.groups), backwards(values, one.size),
-                    by(some, one.groups), what + ", strided");
+      expect_all(backwards(there, one.size), by(on(device, some), one.groups), backwards(values, one.size), by(some, one.groups),
+                 what + ", strided");
       // Segments, which leave out the first element and the last.
       std::vector<std::uint64_t> offsets(one.groups + 1);
       for (std::uint64_t& offset : offsets) offset = random() % one.size;
@@ -150,8 +148,7 @@ TEST_P(ByDevice, HasTheBitsOfTheHost) {
 }
 
 class ByDeviceKeys : public testing::TestWithParam<DType> {};
-INSTANTIATE_TEST_SUITE_P(Types, ByDeviceKeys,
-                         testing::Values(DType::int8, DType::uint16, DType::int32, DType::uint64),
+INSTANTIATE_TEST_SUITE_P(Types, ByDeviceKeys, testing::Values(DType::int8, DType::uint16, DType::int32, DType::uint64),
                          [](const auto& type) { return std::string(name_of(type.param)); });
 
 // Keys of all magnitudes, of few, of one; strided.
@@ -163,7 +160,8 @@ TEST_P(ByDeviceKeys, AreNumberedAsOnTheHost) {
       const Values all = numbers(GetParam(), size, random);
       const Array wide = on(device, all.array()), one(wide.buffer(), {size}, GetParam(), 0, {0});
       const Array here_one(all.data(), Shape{size}, GetParam(), Strides{0});
-      const std::pair<Array, Array> both[] = {{wide, all.array()}, {one, here_one}, {wide.slice(0, size - 1, size, -1), all.array().slice(0, size - 1, size, -1)}};
+      const std::pair<Array, Array> both[] = {
+          {wide, all.array()}, {one, here_one}, {wide.slice(0, size - 1, size, -1), all.array().slice(0, size - 1, size, -1)}};
       for (const auto& [there, here] : both) {
         for (const KeyOrder order : {KeyOrder::sorted, KeyOrder::first_seen}) {
           const By got = by(there, order), wanted = by(here, order);
@@ -198,7 +196,8 @@ TEST(ByDeviceErrors, AreThoseOfTheHost) {
     expect(ErrorKind::usage, "element 2", by(on(device, beyond), 2));
     for (const By& groups : {by(on(device, keys), 4), by_offsets(std::vector{0, 2, 4, 4, 6})}) {
       test::expect_error(ErrorKind::no_answer, "group 2", [&] { static_cast<void>(argmax(there, groups)); });
-      test::expect_error(ErrorKind::no_answer, "group 2", [&] { static_cast<void>(quantile(there, 0.5, groups, {.method = QuantileMethod::lower})); });
+      test::expect_error(ErrorKind::no_answer, "group 2",
+                         [&] { static_cast<void>(quantile(there, 0.5, groups, {.method = QuantileMethod::lower})); });
       test::expect_error(ErrorKind::no_answer, "group 2", [&] { static_cast<void>(reduce(there, Operator(Formula("a - b")), groups)); });
     }
     expect(ErrorKind::usage, "keys of 5", by(on(device, std::vector<std::int32_t>(5)), 1));

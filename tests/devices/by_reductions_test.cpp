@@ -218,7 +218,8 @@ TEST(ByReduction, TypesAreThoseOfTheElementsThoughThereAreNone) {
 
 TEST(ByReduction, SegmentsOfAMatrixAreThoseOfItsElementsInCOrder) {
   const double x[] = {1, 5, 2, 6, 3, 7};
-  const Array matrix(x, {2, 3}, DType::float64), columns = Array(x, {3, 2}, DType::float64).transposed();  // of which the rows are 1 2 3, 5 6 7
+  const Array matrix(x, {2, 3}, DType::float64),
+      columns = Array(x, {3, 2}, DType::float64).transposed();  // of which the rows are 1 2 3, 5 6 7
   const By segments = by_offsets(std::vector{0, 1, 6});
   for (const AxisReduction reduction : kAll) {
     const std::vector<double> in_order = {1, 2, 3, 5, 6, 7};
@@ -233,9 +234,8 @@ TEST(ByReduction, SegmentsOfAMatrixAreThoseOfItsElementsInCOrder) {
   double total = 0;
   for (const double one : sum(matrix, segments).as<double>()) total += one;  // of a temporary: a copy
   EXPECT_EQ(total, 24);
-  test::expect_error(ErrorKind::usage, "no reduction 99", [&] {
-    static_cast<void>(axis_reduction(matrix, static_cast<AxisReduction>(99), Axes{0}));
-  });
+  test::expect_error(ErrorKind::usage, "no reduction 99",
+                     [&] { static_cast<void>(axis_reduction(matrix, static_cast<AxisReduction>(99), Axes{0})); });
 }
 
 TEST(ByReduction, RefusesWhatIsNoReductionOfThese) {

@@ -13,7 +13,6 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
-#include <numeric>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -107,16 +106,15 @@ class Numbering {
   std::vector<std::uint64_t> keys_;
 };
 
-// The keys in the order in which they first occur; `index` gets the number of each element's key. Each thread numbers the keys of its part, whose numbers
-// then become those of all parts, one part after the other.
+// The keys in the order in which they first occur; `index` gets the number of each element's key. Each thread numbers the keys of its part,
+// whose numbers then become those of all parts, one part after the other.
 std::vector<std::uint64_t> number_far_keys(const Integers& keys, std::uint64_t sign, const KeyRange& range,
                                            std::span<std::uint64_t> index) {
   const std::uint64_t size = keys.size(), parts = range.is_narrow(size) ? 1 : core::thread_count(size * 8, 0);
   std::vector<std::unique_ptr<Numbering>> of_parts(parts);
   const auto for_parts = [&](const auto& body) {
-    core::for_chunks(parts, static_cast<std::uint32_t>(parts), 1, [&](std::uint32_t, std::uint64_t part, std::uint64_t) {
-      body(part, size * part / parts, size * (part + 1) / parts);
-    });
+    core::for_chunks(parts, static_cast<std::uint32_t>(parts), 1,
+                     [&](std::uint32_t, std::uint64_t part, std::uint64_t) { body(part, size * part / parts, size * (part + 1) / parts); });
   };
   for_parts([&](std::uint64_t part, std::uint64_t begin, std::uint64_t end) {
     of_parts[part] = std::make_unique<Numbering>(range, size);
@@ -136,12 +134,19 @@ std::vector<std::uint64_t> number_far_keys(const Integers& keys, std::uint64_t s
 
 // Groups in ascending order of their keys.
 void sort_groups(std::vector<std::uint64_t>& keys, std::span<std::uint64_t> index) {
-  std::vector<std::uint64_t> sequence(keys.size()), rank(keys.size());
-  std::iota(sequence.begin(), sequence.end(), std::uint64_t{0});
-  std::ranges::sort(sequence, {}, [&](std::uint64_t group) { return keys[group]; });
-  for (std::uint64_t i = 0; i < sequence.size(); ++i) rank[sequence[i]] = i;
-  for (std::uint64_t& group : index) group = rank[group];
-  std::ranges::sort(keys);
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> sorted(keys.size());  // with the numbers so far
+  for (std::uint64_t group = 0; group < keys.size(); ++group) sorted[group] = {keys[group], group};
+  std::ranges::sort(sorted);
+  std::vector<std::uint64_t> rank(keys.size());
+  for (std::uint64_t i = 0; i < sorted.size(); ++i) {
+    keys[i] = sorted[i].first;
+    rank[sorted[i].second] = i;
+  }
+  constexpr std::uint64_t kChunk = 1 << 14;
+  core::for_chunks(index.size(), core::thread_count(index.size() * 8, 0), kChunk,
+                   [&](std::uint32_t, std::uint64_t first, std::uint64_t count) {
+                     for (std::uint64_t& group : index.subspan(first, count)) group = rank[group];
+                   });
 }
 
 // Both at once, where keys lie near each other: those that occur are marked in a table of all, which then has their ranks.

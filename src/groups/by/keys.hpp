@@ -17,8 +17,8 @@ struct NumberedKeys {
   std::optional<Array> there;  ///< or uint32 on the device of the keys
 };
 
-/// Keys are integers, anywhere. O(n), and O(keys log keys) if they are sorted. On a device the numbers lie where the keys do, unless there are 2^32 - 1
-/// groups or more.
+/// Keys are integers, anywhere. O(n), and O(keys log keys) if they are sorted. On a device the numbers lie where the keys do, unless there
+/// are 2^32 - 1 groups or more.
 NumberedKeys number_keys(const Array& keys, KeyOrder order);
 
 /// The same by a device that runs kernels, by sorting there: O(n). None where the keys do not lie on one, or are none or too many.

@@ -112,7 +112,8 @@ Values multiply(const Array& data, const By& by, const Options& options) {
               fmt::format("{} of group {}: it has no elements{}", least ? "argmin" : "argmax", group, size != 0 ? " but NaNs" : ""));
 }
 
-// The best element of each group on a device, by a reduction by the tree: of two elements the one with the greater key, of equal ones the first.
+// The best element of each group on a device, by a reduction by the tree: of two elements the one with the greater key, of equal ones the
+// first.
 struct Best {
   DeviceLists lists;
   std::vector<Values> found;  // keys, and indices
@@ -169,7 +170,8 @@ std::optional<Values> extremes_there(const Array& data, bool least, const By& by
         const std::int64_t number = static_cast<std::int64_t>(element_with_key<Element>(key, order));
         std::memcpy(static_cast<std::int64_t*>(results.data()) + group, &number, sizeof number);
       } else {
-        const auto number = static_cast<double>(static_cast<std::conditional_t<sizeof(Element) == 8, double, float>>(element_with_key<Element>(key, order)));
+        const auto number = static_cast<double>(
+            static_cast<std::conditional_t<sizeof(Element) == 8, double, float>>(element_with_key<Element>(key, order)));
         static_cast<double*>(results.data())[group] = none || std::isnan(number) ? std::numeric_limits<double>::quiet_NaN() : number;
       }
     });

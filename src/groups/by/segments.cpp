@@ -3,8 +3,8 @@
 
 #include "core/threads/chunks.hpp"
 #include "groups/axes.hpp"
-#include "groups/index/scatter.hpp"
 #include "groups/by/integers.hpp"
+#include "groups/index/scatter.hpp"
 
 #include <samesum/error.hpp>
 

@@ -11,8 +11,9 @@
 
 namespace samesum::groups {
 
-/// Writes the root of the tree over each list: component k of the states to `to[k]`, contiguous. List i is the elements from offset i to offset i + 1
-/// of `components`, which lie in host memory, contiguous. Nothing is written for those without elements. Returns false where an operation fails.
+/// Writes the root of the tree over each list: component k of the states to `to[k]`, contiguous. List i is the elements from offset i to
+/// offset i + 1 of `components`, which lie in host memory, contiguous. Nothing is written for those without elements. Returns false where
+/// an operation fails.
 bool roots_of_lists(const formula::Bound& bound, std::span<const Array> components, std::span<const std::uint64_t> offsets,
                     std::uint32_t threads, std::span<std::byte* const> to);
 

@@ -59,7 +59,8 @@ NodeText node_text(const formula::Bound& bound) {
       "    }}\n"
       "  }}\n"
       "  return s[0];\n}}\n",
-      kNodeLeaves, formula::print(bound.program(), "combine"), state, text.parameters, pair, text.passed, combined, text.parameters, text.passed);
+      kNodeLeaves, formula::print(bound.program(), "combine"), state, text.parameters, pair, text.passed, combined, text.parameters,
+      text.passed);
   return text;
 }
 

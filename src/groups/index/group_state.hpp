@@ -61,7 +61,8 @@ struct GroupSums::State {
   }
   void require_counts() const {
     if (options.counts) return;
-    throw Error(ErrorKind::usage, "the elements of these groups were not counted: ask for that when the sums are made (GroupOptions::counts)");
+    throw Error(ErrorKind::usage,
+                "the elements of these groups were not counted: ask for that when the sums are made (GroupOptions::counts)");
   }
   // The sums of all groups, where all of them are on a device, and can be had there.
   bool round_there(NanPolicy nan, void* to, const Array* on_device) const {
@@ -118,7 +119,9 @@ struct GroupSums::State {
     });
   }
   DType type() const {
-    return kind == samesum::groups::Kind::unsigned_integers ? DType::uint64 : kind == samesum::groups::Kind::integers ? DType::int64 : DType::float64;
+    return kind == samesum::groups::Kind::unsigned_integers ? DType::uint64
+           : kind == samesum::groups::Kind::integers        ? DType::int64
+                                                            : DType::float64;
   }
   Values extrema(NanPolicy nan, samesum::groups::Table::Bound samesum::groups::Table::Extrema::*which) const;
   // Of sums that are in host memory.

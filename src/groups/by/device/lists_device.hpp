@@ -43,9 +43,9 @@ constexpr std::uint64_t kNoKey = 0;
 /// The element with such a key.
 template <class Element>
 Element element_with_key(std::uint64_t key, ElementOrder order) noexcept {
-  using Bits = std::conditional_t<sizeof(Element) == 1, std::uint8_t,
-                                  std::conditional_t<sizeof(Element) == 2, std::uint16_t,
-                                                     std::conditional_t<sizeof(Element) == 4, std::uint32_t, std::uint64_t>>>;
+  using Bits = std::conditional_t<
+      sizeof(Element) == 1, std::uint8_t,
+      std::conditional_t<sizeof(Element) == 2, std::uint16_t, std::conditional_t<sizeof(Element) == 4, std::uint32_t, std::uint64_t>>>;
   constexpr auto kTop = static_cast<Bits>(Bits{1} << (8 * sizeof(Bits) - 1));
   const auto ascending = static_cast<Bits>(order == ElementOrder::descending ? ~key : key);
   if constexpr (std::is_integral_v<Element>) {

@@ -11,7 +11,7 @@ namespace samesum::groups {
 namespace {
 
 constexpr std::uint32_t kDigitBits = 8, kDigits = 1u << kDigitBits;
-constexpr std::uint32_t kGroupSize = 256, kEach = 16;           // a work-item's elements of a tile
+constexpr std::uint32_t kGroupSize = 256, kEach = 16;          // a work-item's elements of a tile
 constexpr std::uint32_t kSmallGroupSize = 16, kSmallEach = 8;  // without sub-groups each work-item has counters of its own
 constexpr std::uint32_t kGroupsToUnit = 4;
 constexpr std::uint32_t kCopyGroup = 256, kCopyGroupsToUnit = 16;

@@ -34,8 +34,8 @@ class Sorter {
  public:
   Sorter(device::Device& device, SortRoom& memory, std::uint64_t size);
 
-  /// Sorts by the lower `bits` bits of `keys`, which are overwritten; returns them in order. The elements' numbers are in the same order then:
-  /// SortRoom::numbers[0].
+  /// Sorts by the lower `bits` bits of `keys`, which are overwritten; returns them in order. The elements' numbers are in the same order
+  /// then: SortRoom::numbers[0].
   device::Memory sort(device::Memory keys, DType type, unsigned bits);
 
   /// Runs of equal keys, of keys in order. Waits.

@@ -1,6 +1,6 @@
-// Trees over lists on a device: a launch goes up three levels of all lists at once. A work-item has a node, and combines the eight leaves below
-// it. A list's nodes begin at node begin / 8 + list, where `begin` is that of its leaves: so no list's nodes overlap the next one's, and the
-// nodes need not be counted. A list with eight leaves or fewer is done.
+// Trees over lists on a device: a launch goes up three levels of all lists at once. A work-item has a node, and combines the eight leaves
+// below it. A list's nodes begin at node begin / 8 + list, where `begin` is that of its leaves: so no list's nodes overlap the next one's,
+// and the nodes need not be counted. A list with eight leaves or fewer is done.
 #include "groups/by/device/tree_lists_device.hpp"
 
 #include "device/memory/buffer.hpp"
@@ -62,7 +62,8 @@ device::Source lists_source(const formula::Bound& bound, const ListLeaves& leave
           "    ulong list = 0, end = lists;  // the last list whose nodes begin at node n or before\n"
           "    while (end - list > 1) {{\n"
           "      const ulong middle = (list + end) / 2;\n"
-          "      if (begin_of(offsets, middle, level + 1) <= n) {{\n        list = middle;\n      }} else {{\n        end = middle;\n      }}\n"
+          "      if (begin_of(offsets, middle, level + 1) <= n) {{\n        list = middle;\n      }} else {{\n        end = middle;\n      "
+          "}}\n"
           "    }}\n"
           "    ulong leaves = offsets[list + 1] - offsets[list];\n"
           "    for (uint l = 0; l < level; ++l) leaves = (leaves + NODE_LEAVES - 1) / NODE_LEAVES;\n"
@@ -102,7 +103,7 @@ bool roots_on_device(const formula::Bound& bound, std::span<const Array> compone
   const std::uint32_t group_size = std::min(info.max_group_size, info.is_cpu ? kNodeCpuGroup : kNodeGroup);
   const std::uint64_t count = lists.count();
   std::uint64_t longest = lists.longest(), end = lists.on_host.back();  // of the leaves of a level
-  std::vector<device::Memory> states[2], roots;  // in turns
+  std::vector<device::Memory> states[2], roots;                         // in turns
   for (const Scalar type : bound.types()) roots.push_back(device.allocate(std::max<std::uint64_t>(count * formula::bytes_of(type), 16)));
   for (std::uint32_t level = 0; level == 0 || longest > 1; ++level) {
     const bool first = level == 0;
@@ -112,7 +113,8 @@ bool roots_on_device(const formula::Bound& bound, std::span<const Array> compone
     end = end / kNodeLeaves + count;
     longest = (longest + kNodeLeaves - 1) / kNodeLeaves;
     std::vector<device::Memory>& into = states[0];
-    for (std::size_t k = into.size(); k < bound.types().size(); ++k) into.push_back(device.allocate(end * formula::bytes_of(bound.types()[k]) + 16));
+    for (std::size_t k = into.size(); k < bound.types().size(); ++k)
+      into.push_back(device.allocate(end * formula::bytes_of(bound.types()[k]) + 16));
     std::vector<device::Argument> arguments;
     if (first) {
       for (const Array& component : components) {
