@@ -160,6 +160,7 @@ void Input::check() const {
     if (!selection.wanted() || is_image(file)) continue;
     require(map.empty(), "--region and --mask are for images, and --map for arrays and tables: leave one out");
     require(!is_stream(file), "--region and --mask are for images, which are read from files: name one");
+    if (!std::filesystem::exists(file)) static_cast<void>(open(file));  // which says so
     refuse(fmt::format("{} is no image (PNG, JPEG, TIFF), and --region and --mask are for images: leave them out", shown_name(file)));
   }
 }

@@ -74,6 +74,14 @@ samesum_status samesum_squared_norm(const samesum_array* array, const samesum_op
 samesum_status samesum_dot(const samesum_array* a, const samesum_array* b, const samesum_options* options, double* result) {
   return reduce_to(a, options, result, [&](const Array& data, const Options& how) { return dot(data, array_of(b), how).round(how.nan); });
 }
+samesum_status samesum_dot_value(const samesum_array* a, const samesum_array* b, const samesum_options* options, samesum_value* result) {
+  return reduce_to(a, options, result, [&](const Array& data, const Options& how) {
+    const ProductAccumulator found = dot(data, array_of(b), how);
+    if (!is_integer(data.type())) return c::value_of(Value{found.round(how.nan), DType::float64});
+    return is_signed(data.type()) ? c::value_of(Value{found.to_int64(), DType::int64})
+                                  : c::value_of(Value{found.to_uint64(), DType::uint64});
+  });
+}
 samesum_status samesum_min(const samesum_array* array, const samesum_options* options, samesum_extremum* result) {
   return reduce_to(array, options, result, [](const Array& data, const Options& how) { return extremum_of(min(data, how)); });
 }

@@ -101,7 +101,7 @@ class PlannedFormula : public Planned {
 
   Result result() override {
     if (latest_ == nullptr) device::refuse_result();
-    return Statistics(latest_->result());
+    return statistics::without_nans_field(Statistics(latest_->result()), formula_.fields);
   }
 
   std::string configuration() const override { return in_loads_.configuration(); }

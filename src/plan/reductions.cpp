@@ -76,6 +76,7 @@ class PlannedPass : public Planned {
  public:
   PlannedPass(const Request& request, const Fields& fields, bool dot)
       : request_(request),
+        fields_(fields),
         options_(dot ? statistics::collect_options(fields, request.tuning)
                      : statistics::with_nans(statistics::collect_options(fields, request.tuning))),
         order_(dot || fields.extrema ? core::Order::index : core::Order::memory),
@@ -102,12 +103,13 @@ class PlannedPass : public Planned {
     if (latest_ == nullptr) device::refuse_result();
     Statistics::Contents found = latest_->result();
     if (dot_) return std::move(found.squares);
-    return Statistics(std::move(found));
+    return statistics::without_nans_field(Statistics(std::move(found)), fields_);
   }
   std::string configuration() const override { return pass_.configuration(); }
 
  private:
   Request request_;
+  Fields fields_;
   statistics::CollectOptions options_;
   core::Order order_;
   bool dot_;

@@ -201,13 +201,8 @@ double enclosed(const Array& data, const Fields& fields, const Options& options,
 
 }  // namespace
 
-// Without the extremes that were looked for to count NaNs.
-static Statistics only(Statistics found, const Fields& wanted) {
-  return wanted.extrema || !found.contents().fields.extrema ? std::move(found) : found.without_extrema();
-}
-
 Statistics collect(const Array& data, const Fields& wanted, const Options& options) {
-  return only(collect_array(data, wanted, options, nullptr), wanted);
+  return statistics::without_nans_field(collect_array(data, wanted, options, nullptr), wanted);
 }
 
 std::uint64_t statistics::positions_of_launch(const Terms& terms, bool progress) {
@@ -279,7 +274,7 @@ std::vector<Statistics> collect_columns(Source& source, const Fields& fields, co
     if (one.count() == 0) one = collect_part(Array(nullptr, 0, source.type().value_or(DType::float64)));
     Statistics::Contents contents = one.contents();
     contents.missing = columns.empty() ? source.missing() : columns[i].missing;
-    one = only(Statistics(std::move(contents)), fields);
+    one = statistics::without_nans_field(Statistics(std::move(contents)), fields);
   }
   return all;
 }

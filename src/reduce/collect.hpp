@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <utility>
 
 namespace samesum::statistics {
 
@@ -36,6 +37,11 @@ inline CollectOptions collect_options(const Fields& fields, const Tuning& tuning
 inline CollectOptions with_nans(CollectOptions options) {
   options.fields.extrema |= options.fields.nonzeros || !(options.fields.sum || options.fields.squares);
   return options;
+}
+
+/// What was wanted of that: without the extremes, if they were looked for to count NaNs.
+inline Statistics without_nans_field(Statistics found, const Fields& wanted) {
+  return wanted.extrema || !found.contents().fields.extrema ? std::move(found) : found.without_extrema();
 }
 
 /// @throws Error (usage) unless a dot product can be made of arrays of these types and shapes.

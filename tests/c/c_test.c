@@ -37,6 +37,11 @@ static void reductions(void) {
   samesum_value value;
   OK(samesum_sum_value(&of_integers, NULL, &value));
   CHECK(value.type == SAMESUM_INT64 && value.integer == 4000000007);
+  samesum_value dot;
+  OK(samesum_dot_value(&of_integers, &of_integers, NULL, &dot));
+  CHECK(dot.type == SAMESUM_INT64 && dot.integer == 8000000000000000049);
+  OK(samesum_dot_value(&array, &array, NULL, &dot));
+  CHECK(dot.type == SAMESUM_FLOAT64 && dot.real == 2e200);
   CHECK(samesum_product(&of_integers, NULL, &value) == SAMESUM_NO_ANSWER);
   CHECK(strstr(samesum_message(), "28000000000000000000") != NULL);
   CHECK(value.integer == 4000000007);

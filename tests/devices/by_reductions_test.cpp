@@ -216,6 +216,31 @@ TEST(ByReduction, TypesAreThoseOfTheElementsThoughThereAreNone) {
   test::expect_error(ErrorKind::usage, "the identity has", [&] { static_cast<void>(reduce(values, pair, by(std::vector{1, 1, 2}))); });
 }
 
+// Keys that lie far apart, which all threads number.
+TEST(ByReduction, KeysFarApart) {
+  std::mt19937_64 random(17);
+  std::vector<std::int64_t> keys(600'000);
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    keys[i] = (static_cast<std::int64_t>(random() % (i < keys.size() / 2 ? 100 : 70'000)) - 50) * 1'000'000'007;
+  }
+  const By sorted = by(keys), seen = by(keys, KeyOrder::first_seen);
+  std::vector<std::int64_t> distinct(keys);
+  std::ranges::sort(distinct);
+  distinct.erase(std::ranges::unique(distinct).begin(), distinct.end());
+  ASSERT_EQ(sorted.groups(), distinct.size());
+  ASSERT_EQ(seen.groups(), distinct.size());
+  const auto *const of = static_cast<const std::uint64_t*>(sorted.indices().data()), *const of_seen = static_cast<const std::uint64_t*>(
+                                                                                         seen.indices().data());
+  std::uint64_t next = 0;
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    ASSERT_EQ(sorted.keys().as<std::int64_t>()[of[i]], keys[i]) << i;
+    ASSERT_EQ(distinct[of[i]], keys[i]) << i;
+    ASSERT_EQ(seen.keys().as<std::int64_t>()[of_seen[i]], keys[i]) << i;
+    ASSERT_LE(of_seen[i], next) << i;
+    next += of_seen[i] == next ? 1 : 0;
+  }
+}
+
 TEST(ByReduction, SegmentsOfAMatrixAreThoseOfItsElementsInCOrder) {
   const double x[] = {1, 5, 2, 6, 3, 7};
   const Array matrix(x, {2, 3}, DType::float64),

@@ -22,6 +22,9 @@ SAMESUM_C_API samesum_status samesum_standard_deviation(const samesum_array* arr
 SAMESUM_C_API samesum_status samesum_norm(const samesum_array* array, const samesum_options* options, double* result);
 SAMESUM_C_API samesum_status samesum_squared_norm(const samesum_array* array, const samesum_options* options, double* result);
 SAMESUM_C_API samesum_status samesum_dot(const samesum_array* a, const samesum_array* b, const samesum_options* options, double* result);
+/* The same of integers exact, as int64 or uint64, or SAMESUM_NO_ANSWER beyond. */
+SAMESUM_C_API samesum_status samesum_dot_value(const samesum_array* a, const samesum_array* b, const samesum_options* options,
+                                               samesum_value* result);
 SAMESUM_C_API samesum_status samesum_min(const samesum_array* array, const samesum_options* options, samesum_extremum* result);
 SAMESUM_C_API samesum_status samesum_max(const samesum_array* array, const samesum_options* options, samesum_extremum* result);
 SAMESUM_C_API samesum_status samesum_count_nonzero(const samesum_array* array, const samesum_options* options, uint64_t* result);

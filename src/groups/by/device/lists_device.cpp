@@ -40,8 +40,11 @@ void segment_keys(device::Device& device, SortRoom& memory, std::uint32_t segmen
 }  // namespace
 
 bool has_lists(const Array& data) {
-  if (!data.on_device() || !data.buffer().device().info().has(Capability::kernels)) return false;
-  return data.size() != 0 && data.size() < kMostSorted && device::single_run(data, core::Order::index);
+  if (!data.on_device() || data.size() == 0 || data.size() >= kMostSorted) return false;
+  const DeviceInfo& info = data.buffer().device().info();
+  constexpr std::uint64_t kMost = 40;  // bytes for an element: two keys of 64 bits, two numbers, its group twice, nodes of a tree
+  return info.has(Capability::kernels) && data.size() * 8 <= info.max_allocation_bytes && data.size() * kMost <= info.memory_bytes / 2 &&
+         device::single_run(data, core::Order::index);
 }
 
 Array element_keys(const Array& data, ElementOrder order, bool skip_nans) {

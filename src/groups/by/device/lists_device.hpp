@@ -28,7 +28,8 @@ struct DeviceLists {
   std::uint64_t longest() const noexcept;
 };
 
-/// Whether a device can have the lists of `data`, which is then on it, an array of one run with fewer than 2^31 elements.
+/// Whether a device can have the lists of `data`, which is then on it: an array of one run with fewer than 2^31 elements, for which it has
+/// memory.
 bool has_lists(const Array& data);
 
 /// The groups' lists, each in C order or, if `keys` are given, of element_keys(), in their order; `keys` are overwritten then. None if the

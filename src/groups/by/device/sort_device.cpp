@@ -15,9 +15,8 @@ constexpr std::uint32_t kGroupSize = 256, kEach = 16;          // a work-item's 
 constexpr std::uint32_t kSmallGroupSize = 16, kSmallEach = 8;  // without sub-groups each work-item has counters of its own
 constexpr std::uint32_t kGroupsToUnit = 4;
 constexpr std::uint32_t kCopyGroup = 256, kCopyGroupsToUnit = 16;
-
 constexpr std::uint64_t kMostKept = std::uint64_t{256} << 20;  // bytes, for the next call
-const std::string kRoom = "sorted elements";
+constexpr std::string_view kRoom = "sorted elements";
 
 std::uint32_t group_size_of(const DeviceInfo& info) { return info.has(Capability::subgroups) ? kGroupSize : kSmallGroupSize; }
 std::uint32_t each_of(const DeviceInfo& info) { return info.has(Capability::subgroups) ? kEach : kSmallEach; }
@@ -31,7 +30,7 @@ std::shared_ptr<SortRoom> kept_room(const samesum::Device& handle) {
             if (kept->bytes() > kMostKept) return;
             device::Device& device = handle.implementation();
             const device::Lock lock(device.mutex());
-            device.plans().give_back(kRoom, std::move(kept));
+            device.plans().give_back(std::string(kRoom), std::move(kept));
           }};
 }
 
@@ -41,7 +40,7 @@ void SortRoom::grow(device::Device& device, device::Memory& one, std::uint64_t b
 
 std::uint64_t SortRoom::bytes() const noexcept {
   std::uint64_t sum = 0;
-  for (const device::Memory* one : {&numbers[0], &numbers[1], &offsets, &groups, &sorted_groups, &others, &rows, &totals, &outside})
+  for (const device::Memory* one : {&numbers[0], &numbers[1], &offsets, &groups, &sorted_groups, &keys, &others, &rows, &totals, &outside})
     sum += one->bytes;
   return sum;
 }
