@@ -343,8 +343,8 @@ int run(Output& out, const HistOptions& options) {
       refuse("--compare and --weights are for numbers, not for images");
     if (!image.empty()) return run_image(out, options, image);
   }
-  if (!is_stream(path) && !std::filesystem::exists(path)) options.input.open(path);  // which says so
   if (options.by_channel || options.alpha || options.page != 0 || options.max_pixels != HistOptions().max_pixels) {
+    if (options.input.map.empty() && !is_stream(path) && !std::filesystem::exists(path)) options.input.open(path);  // which says so
     refuse(fmt::format("{}: --by-channel, --alpha, --page and --max-pixels are for images, and this is no PNG, JPEG or TIFF image",
                        shown_name(path)));
   }
