@@ -20,7 +20,7 @@ constexpr std::uint64_t kMostSorted = std::uint64_t{1} << 31;  ///< elements: fe
 struct SortRoom {
   device::Memory numbers[2];             ///< uint32: of elements, in C order of their array; the first ones are in order
   device::Memory offsets;                ///< uint64: list g is the elements from offset g to offset g + 1
-  device::Memory groups, sorted_groups;  ///< keys: of each element its group
+  device::Memory groups, sorted_groups;  ///< uint32: of each element its group
   device::Memory keys, others, rows, totals, outside;
   void grow(device::Device& device, device::Memory& one, std::uint64_t bytes);
   std::uint64_t bytes() const noexcept;
