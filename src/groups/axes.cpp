@@ -114,10 +114,36 @@ std::string position_of(std::uint64_t index, const std::vector<std::uint64_t>& s
 
 namespace {
 
-// Results one by one. On the CPU many at once, where there are more of them than threads; the first that has no answer is told.
-template <class IndexOf>
-void reduce_each(const AxisProblem& problem, AxisReduction reduction, const Options& options, std::uint64_t count, const IndexOf& index_of,
+}  // namespace
+
+void for_each_result(std::uint64_t count, const std::uint64_t* which, std::uint32_t threads, std::uint64_t chunk, std::string_view name,
+                     const std::vector<std::uint64_t>& shape, core::FunctionRef<void(std::uint64_t)> one) {
+  std::mutex mutex;
+  std::uint64_t failed = count;
+  std::exception_ptr error;
+  core::for_chunks(count, threads, chunk, [&](std::uint32_t, std::uint64_t first, std::uint64_t size) {
+    for (std::uint64_t i = first; i < first + size; ++i) {
+      const std::uint64_t index = which != nullptr ? which[i] : i;
+      try {
+        one(index);
+      } catch (const Error& of_one) {
+        const std::lock_guard lock(mutex);
+        if (i >= failed) return;
+        failed = i;
+        error = std::make_exception_ptr(Error(of_one.kind(), fmt::format("{} at {}: {}", name, position_of(index, shape), of_one.what())));
+        return;
+      }
+    }
+  });
+  if (error) std::rethrow_exception(error);
+}
+
+namespace {
+
+// Results one by one, all or some of them. On the CPU many at once, where there are more of them than threads.
+void reduce_each(const AxisProblem& problem, AxisReduction reduction, const Options& options, const std::vector<std::uint64_t>* which,
                  DType type, std::byte* to) {
+  const std::uint64_t count = which != nullptr ? which->size() : problem.results;
   const std::uint64_t each_bytes = problem.each * size_of(problem.data.type());
   const bool on_host = !problem.data.on_device() && (!options.device || !options.device->info().has(Capability::kernels));
   const std::uint32_t threads = on_host && count > 1 && each_bytes < core::kMaxChunkBytes
@@ -128,27 +154,10 @@ void reduce_each(const AxisProblem& problem, AxisReduction reduction, const Opti
   of_one.progress = {};
   if (on_host) of_one.device = Device::open("cpu");
   if (threads > 1) of_one.tuning.threads = 1;
-  std::mutex mutex;
-  std::uint64_t failed = count;
-  std::exception_ptr error;
   const std::uint64_t chunk = std::max<std::uint64_t>(1, std::min<std::uint64_t>(count / threads / 8, (1 << 16) / (each_bytes + 1) + 1));
-  core::for_chunks(count, threads, chunk, [&](std::uint32_t, std::uint64_t first, std::uint64_t size) {
-    for (std::uint64_t i = first; i < first + size; ++i) {
-      const std::uint64_t index = index_of(i);
-      try {
-        reduce_one(problem.elements(index), reduction, problem.ddof, of_one, type, to + index * size_of(type));
-      } catch (const Error& problem_of_one) {
-        const std::lock_guard lock(mutex);
-        if (i >= failed) return;
-        failed = i;
-        error =
-            std::make_exception_ptr(Error(problem_of_one.kind(), fmt::format("{} at {}: {}", name_of(reduction),
-                                                                             position_of(index, problem.shape), problem_of_one.what())));
-        return;
-      }
-    }
+  for_each_result(count, which != nullptr ? which->data() : nullptr, threads, chunk, name_of(reduction), problem.shape, [&](std::uint64_t index) {
+    reduce_one(problem.elements(index), reduction, problem.ddof, of_one, type, to + index * size_of(type));
   });
-  if (error) std::rethrow_exception(error);
 }
 
 // Whether a result says where an element stands.
@@ -156,18 +165,15 @@ bool has_positions(AxisReduction reduction) { return reduction == AxisReduction:
 
 // Of an array in host memory.
 void reduce_host(const AxisProblem& problem, AxisReduction reduction, const Options& options, DType type, std::byte* to) {
-  const auto all = [](std::uint64_t i) { return i; };
   // Long rows: the loops for whole arrays read each in several places, and those of megabytes by all threads.
   constexpr std::uint64_t kLongRow = std::uint64_t{1} << 17;  // bytes
   const bool long_rows = problem.each * size_of(problem.data.type()) >= kLongRow && problem.reduced.size() == 1 &&
                          problem.reduced[0].stride == static_cast<std::int64_t>(size_of(problem.data.type()));
   if (!reduces_on_cpu(reduction, problem.data.type(), problem.each) || problem.each <= problem.ddof || problem.kept.empty() || long_rows) {
-    return reduce_each(problem, reduction, options, problem.results, all, type, to);
+    return reduce_each(problem, reduction, options, nullptr, type, to);
   }
   const std::vector<std::uint64_t> pending = reduce_cpu(problem, reduction, options.nan, options.tuning.threads, to);
-  if (!pending.empty())
-    reduce_each(
-        problem, reduction, options, pending.size(), [&](std::uint64_t i) { return pending[i]; }, type, to);
+  if (!pending.empty()) reduce_each(problem, reduction, options, &pending, type, to);
 }
 
 }  // namespace
@@ -367,11 +373,9 @@ void axis_reduction(const Array& data, AxisReduction reduction, const Axes& axes
         const groups::AxisProblem there(copy.array(), axes);
         Options on_cpu = options;
         on_cpu.device.reset();
-        groups::reduce_each(
-            there, reduction, on_cpu, pending.size(), [&](std::uint64_t i) { return pending[i]; }, type, fixed.data());
+        groups::reduce_each(there, reduction, on_cpu, &pending, type, fixed.data());
       } else if (!pending.empty()) {
-        groups::reduce_each(
-            problem, reduction, options, pending.size(), [&](std::uint64_t i) { return pending[i]; }, type, fixed.data());
+        groups::reduce_each(problem, reduction, options, &pending, type, fixed.data());
       }
       for (const std::uint64_t index : pending) {
         const std::byte* const from = fixed.data() + index * size_of(type);

@@ -14,7 +14,7 @@ typedef struct {
   uint certain;
 } ROUNDED;
 
-// The sum of squares: three terms as an EXPANSION, and a bound of what they lack.
+// The sum of squares, or of other products: three terms as an EXPANSION, and a bound of what they lack.
 typedef struct {
   REAL s, e, f, lost;
 } SQUARES;
@@ -29,22 +29,26 @@ FN SQUARES squares_zero(void) {
 FN uint is_moderate(REAL x) { return x == 0 || (magnitude_of_real(x) > (REAL)0x1p-450 && magnitude_of_real(x) < (REAL)0x1p450); }
 FN uint is_moderate_square(REAL x) { return x == 0 || (magnitude_of_real(x) > (REAL)0x1p-900 && magnitude_of_real(x) < (REAL)0x1p900); }
 
-// The squares of smaller numbers may have bits that no double has, of which LOST_OF_SMALL is a bound.
+// The squares of smaller numbers, and products of less than the square of this, may have bits that no double has, of which LOST_OF_SMALL is a bound.
 #define LEAST_SQUARED 0x1p-480
 #define LOST_OF_SMALL 0x1p-1070
 
-// A number's square goes to the first term, its rounding error to the second.
-FN SQUARES add_square(SQUARES x, REAL value) {
-  const REAL square = value * value, rest = fma(value, value, -square);
-  const REAL s = x.s + square, of_s = error_of_sum(x.s, square, s);
+// A product goes to the first term, its rounding error to the second.
+FN SQUARES add_product(SQUARES x, REAL a, REAL b) {
+  const REAL product = a * b, rest = fma(a, b, -product);
+  const REAL s = x.s + product, of_s = error_of_sum(x.s, product, s);
   const REAL more = x.e + of_s, of_more = error_of_sum(x.e, of_s, more);
   const REAL e = more + rest, of_e = error_of_sum(more, rest, e);
   const REAL third = x.f + of_more, f = third + of_e;
   x.lost += magnitude_of_real(error_of_sum(x.f, of_more, third)) + magnitude_of_real(error_of_sum(third, of_e, f));
-  if (value != 0 && magnitude_of_real(value) < LEAST_SQUARED) x.lost += LOST_OF_SMALL;
   x.s = s;
   x.e = e;
   x.f = f;
+  return x;
+}
+FN SQUARES add_square(SQUARES x, REAL value) {
+  x = add_product(x, value, value);
+  if (value != 0 && magnitude_of_real(value) < LEAST_SQUARED) x.lost += LOST_OF_SMALL;
   return x;
 }
 

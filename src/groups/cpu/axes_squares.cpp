@@ -30,19 +30,6 @@ using watched::V;
 template <class Real>
 using Numbers = hn::Rebind<Real, D>;
 
-// The error of square = x * x.
-HWY_INLINE V error_of_square(V x, V square) {
-#if HWY_NATIVE_FMA
-  return hn::MulSub(x, x, square);
-#else
-  const D d;
-  // In two halves (Dekker, 1971); of numbers beyond 2^996 that is a NaN.
-  const V scaled = hn::Mul(x, hn::Set(d, 0x1p27 + 1)), upper = hn::Sub(scaled, hn::Sub(scaled, x)), lower = hn::Sub(x, upper);
-  const V twice = hn::Mul(hn::Add(upper, upper), lower);
-  return hn::Add(hn::Add(hn::Sub(hn::Mul(upper, upper), square), twice), hn::Mul(lower, lower));
-#endif
-}
-
 // Sums of some results: as add_square() of moments.h, or add_short_square().
 template <bool kWide>
 struct Vectors {
@@ -62,7 +49,7 @@ struct Vectors {
     if constexpr (kWide) {
       V third = hn::Add(f, next);
       V unsure = hn::Abs(watched::error(f, next, third));
-      const V rest = error_of_square(x, square), more = hn::Add(second, rest);
+      const V rest = watched::error_of_product(x, x, square), more = hn::Add(second, rest);
       next = watched::error(second, rest, more);
       second = more;
       f = hn::Add(third, next);

@@ -43,6 +43,20 @@ HWY_INLINE V error(V a, V b, V sum) {
   return hn::Add(hn::Sub(a, hn::Sub(sum, of_b)), hn::Sub(b, of_b));
 }
 
+// The error of product = a * b.
+HWY_INLINE V error_of_product(V a, V b, V product) {
+#if HWY_NATIVE_FMA
+  return hn::MulSub(a, b, product);
+#else
+  // In two halves each (Dekker, 1971); of numbers beyond 2^996 that is a NaN.
+  const V split = hn::Set(D(), 0x1p27 + 1), scaled_a = hn::Mul(a, split), scaled_b = hn::Mul(b, split);
+  const V upper_a = hn::Sub(scaled_a, hn::Sub(scaled_a, a)), upper_b = hn::Sub(scaled_b, hn::Sub(scaled_b, b));
+  const V lower_a = hn::Sub(a, upper_a), lower_b = hn::Sub(b, upper_b);
+  const V most = hn::Sub(hn::Mul(upper_a, upper_b), product);
+  return hn::Add(hn::Add(hn::Add(most, hn::Mul(upper_a, lower_b)), hn::Mul(lower_a, upper_b)), hn::Mul(lower_a, lower_b));
+#endif
+}
+
 // A vector of the `count` numbers that there are, and of -0.0.
 template <class Numbers>
 HWY_INLINE hn::Vec<Numbers> first_of(Numbers numbers, const std::byte* from, std::size_t count) {
