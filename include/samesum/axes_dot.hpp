@@ -11,9 +11,9 @@
 
 namespace samesum SAMESUM_EXPORT {
 
-/// The sums of a[i]·b[i] along `axes` of the shape to which both arrays are broadcast (numpy's rules: shapes are aligned at their last axes,
-/// an extent of 1 is repeated): for each position along the other axes the same bits as dot() of these elements alone. Of floats float64,
-/// correctly rounded; of integers int64 or uint64, exact. Sums of no products are 0.
+/// The sums of a[i]·b[i] along `axes` of the shape to which both arrays are broadcast (numpy's rules: shapes are aligned at their last
+/// axes, an extent of 1 is repeated): for each position along the other axes the same bits as dot() of these elements alone. Of floats
+/// float64, correctly rounded; of integers int64 or uint64, exact. Sums of no products are 0.
 ///
 /// O(products), on all cores, in blocks that stay in the caches, as products of matrices are computed. Each sum is kept as two
 /// doubles with a bound of what they lack (Ogita, Rump, Oishi: Accurate sum and dot product, SIAM J. Sci. Comput. 26, 2005). The few that

@@ -112,9 +112,7 @@ std::string position_of(std::uint64_t index, const std::vector<std::uint64_t>& s
   return fmt::format("({})", fmt::join(numbers, ", "));
 }
 
-namespace {
-
-}  // namespace
+namespace {}  // namespace
 
 void for_each_result(std::uint64_t count, const std::uint64_t* which, std::uint32_t threads, std::uint64_t chunk, std::string_view name,
                      const std::vector<std::uint64_t>& shape, core::FunctionRef<void(std::uint64_t)> one) {
@@ -155,9 +153,9 @@ void reduce_each(const AxisProblem& problem, AxisReduction reduction, const Opti
   if (on_host) of_one.device = Device::open("cpu");
   if (threads > 1) of_one.tuning.threads = 1;
   const std::uint64_t chunk = std::max<std::uint64_t>(1, std::min<std::uint64_t>(count / threads / 8, (1 << 16) / (each_bytes + 1) + 1));
-  for_each_result(count, which != nullptr ? which->data() : nullptr, threads, chunk, name_of(reduction), problem.shape, [&](std::uint64_t index) {
-    reduce_one(problem.elements(index), reduction, problem.ddof, of_one, type, to + index * size_of(type));
-  });
+  for_each_result(
+      count, which != nullptr ? which->data() : nullptr, threads, chunk, name_of(reduction), problem.shape,
+      [&](std::uint64_t index) { reduce_one(problem.elements(index), reduction, problem.ddof, of_one, type, to + index * size_of(type)); });
 }
 
 // Whether a result says where an element stands.

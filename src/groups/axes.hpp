@@ -59,8 +59,8 @@ std::vector<std::uint64_t> reduce_on_device(const AxisProblem& problem, AxisRedu
 /// Writes products along axes, of a shape with elements, to an array of their type and shape.
 void multiply_along(const Array& data, const Axes& axes, const Array& to, const Options& options);
 
-/// Calls one(result) for each of `count` results, of `which` if that is not null, in `threads` tasks, `chunk` at a time. @throws Error what the
-/// first of them throws that has no answer, with `name` and its position in results of this shape.
+/// Calls one(result) for each of `count` results, of `which` if that is not null, in `threads` tasks, `chunk` at a time. @throws Error what
+/// the first of them throws that has no answer, with `name` and its position in results of this shape.
 void for_each_result(std::uint64_t count, const std::uint64_t* which, std::uint32_t threads, std::uint64_t chunk, std::string_view name,
                      const std::vector<std::uint64_t>& shape, core::FunctionRef<void(std::uint64_t)> one);
 

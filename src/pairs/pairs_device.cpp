@@ -370,7 +370,7 @@ void DevicePairs::launch(const device::Place& a, const device::Place& b, const d
   device_.launch(combine_, {static_cast<std::uint32_t>(ceil_div(x_count_, columns)), combine_size()}, combining);
 }
 
-void DevicePairs::read(Target c) const { device_.read(c_, 0, c.data, x_count_ * result_bytes(problem_)); }
+void DevicePairs::read(std::uint64_t count, Target c) const { device_.read(c_, 0, c.data, count * result_bytes(problem_)); }
 
 void DevicePairs::run(std::uint64_t first, std::uint64_t count, Target c) {
   const std::uint64_t most = std::max<std::uint64_t>(kMaxPartialBytes / bytes_of_x() / step(), 1) * step();
@@ -378,13 +378,7 @@ void DevicePairs::run(std::uint64_t first, std::uint64_t count, Target c) {
     const std::uint64_t part = std::min(most, count - done);
     load(first + done, part);
     launch();
-    if (x_count_ == part) {
-      read(c.part(done, result_bytes(problem_)));
-      continue;
-    }
-    std::vector<char> padded(x_count_ * result_bytes(problem_));
-    read({padded.data()});
-    std::memcpy(c.part(done, result_bytes(problem_)).data, padded.data(), part * result_bytes(problem_));
+    read(part, c.part(done, result_bytes(problem_)));
   }
 }
 

@@ -65,7 +65,7 @@ class DevicePairs final : public OnDevice {
   // The steps of run():
   void load(std::uint64_t first, std::uint64_t count);  ///< to the device
   void launch();                                        ///< enqueues
-  void read(Target c) const;                            ///< waits
+  void read(std::uint64_t count, Target c) const;       ///< the first ones; waits
 
   const Configuration& configuration() const noexcept override { return configuration_; }
 

@@ -30,7 +30,8 @@ void each_dot(const groups::DotProblem& problem, const std::vector<std::uint64_t
   of_one.report = nullptr;
   of_one.progress = {};
   if (threads > 1) of_one.tuning.threads = 1;
-  const std::uint64_t chunk = std::max<std::uint64_t>(1, std::min<std::uint64_t>(which.size() / threads / 8, (1 << 16) / (each_bytes + 1) + 1));
+  const std::uint64_t chunk =
+      std::max<std::uint64_t>(1, std::min<std::uint64_t>(which.size() / threads / 8, (1 << 16) / (each_bytes + 1) + 1));
   groups::for_each_result(which.size(), which.data(), threads, chunk, "dot product", problem.shape, [&](std::uint64_t result) {
     const auto put = [&](auto value) { std::memcpy(to + 8 * result, &value, sizeof value); };
     const ProductAccumulator sum = dot(problem.left(result), problem.right(result), of_one);
@@ -68,7 +69,8 @@ struct MatrixProduct {
 
   MatrixProduct(const Array& left, const Array& right) : a(left), b(right) {
     for (const Array* array : {&left, &right}) {
-      if (array->rank() == 0) throw Error(ErrorKind::usage, "a product of matrices is of arrays of one axis or more, and this is one number");
+      if (array->rank() == 0)
+        throw Error(ErrorKind::usage, "a product of matrices is of arrays of one axis or more, and this is one number");
     }
     const bool row = left.rank() == 1, column = right.rank() == 1;
     const auto with = [](const Array& array) {
@@ -81,8 +83,8 @@ struct MatrixProduct {
     if (column) b_shape.push_back(1), b_strides.push_back(0);
     const std::size_t a_rank = a_shape.size(), b_rank = b_shape.size();
     if (a_shape.back() != b_shape[b_rank - 2]) {
-      throw Error(ErrorKind::usage, fmt::format("the matrices do not fit: the rows of a have {} elements, the columns of b {}", a_shape.back(),
-                                                b_shape[b_rank - 2]));
+      throw Error(ErrorKind::usage, fmt::format("the matrices do not fit: the rows of a have {} elements, the columns of b {}",
+                                                a_shape.back(), b_shape[b_rank - 2]));
     }
     const std::uint64_t rows = a_shape[a_rank - 2], columns = b_shape[b_rank - 1];
     a_shape.insert(a_shape.end() - 1, 1);

@@ -95,9 +95,9 @@ class Dots {
       : problem_(problem),
         results_(results),
         wide_(has_wide_products(problem.a.type())),
-        threads_(core::thread_count(
-            static_cast<std::uint64_t>(std::min(8 * static_cast<double>(problem.results) * static_cast<double>(problem.summed.size()), 1e18)),
-            threads)),
+        threads_(core::thread_count(static_cast<std::uint64_t>(std::min(
+                                        8 * static_cast<double>(problem.results) * static_cast<double>(problem.summed.size()), 1e18)),
+                                    threads)),
         width_(panel_columns()) {}
 
   std::vector<std::uint64_t> run() {
@@ -317,8 +317,7 @@ class Dots {
       for (std::size_t i = 0; i < places.size(); ++i) sums.lost[i] += lost;
     }
     const bool is_float = problem_.type() == DType::float64;
-    if (is_float)
-      round_moments(OF_SQUARED_NORM, {}, {sums.s, sums.e, sums.f, sums.lost, nullptr}, places.size(), 1, 0, found.data());
+    if (is_float) round_moments(OF_SQUARED_NORM, {}, {sums.s, sums.e, sums.f, sums.lost, nullptr}, places.size(), 1, 0, found.data());
     std::vector<std::uint64_t> left;
     for (std::size_t i = 0; i < places.size(); ++i) {
       const auto result = static_cast<std::uint64_t>(first + places[i].to);

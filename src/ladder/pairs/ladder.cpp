@@ -234,7 +234,7 @@ class PairsLadderRun {
         run->load(0, x_count_);
         row.configuration = run->configuration().text();
         return kernel_rung(
-            device, [run] { run->launch(); }, [run](Target c) { run->read(c); });
+            device, [run] { run->launch(); }, [run, count = x_count_](Target c) { run->read(count, c); });
       });
     }
     // Run last: whatever it does to the device affects no other rung.
