@@ -17,6 +17,7 @@
 #include <samesum/array.hpp>
 #include <samesum/array_file.hpp>
 #include <samesum/axes.hpp>
+#include <samesum/axes_dot.hpp>
 #include <samesum/axes_formula.hpp>
 #include <samesum/buffer.hpp>
 #include <samesum/by.hpp>

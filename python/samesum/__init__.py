@@ -21,15 +21,15 @@ from ._groups import add_at, bincount, cumsum, pairs, scan
 from ._histograms import histogram, histogram2d, histogramdd
 from ._order import all, any, argmax, argmin, count_nonzero, max, median, min, quantile, stats
 from ._plans import Plan
-from ._products import dot, vdot
+from ._products import dot, matmul, vdot, vecdot
 from ._reductions import mean, norm, prod, std, sum, var
 from ._values import install as _install_methods
 
 __version__: str = _core.version()
 __all__ = ["Accumulator", "Device", "DeviceError", "GroupBy", "Histogram", "HistogramNd", "NoAnswerError", "Plan", "SamesumError",
            "Statistics", "add_at", "all", "any", "argmax", "argmin", "bincount", "count_nonzero", "cumsum", "devices", "dot", "groupby", "histogram",
-           "histogram2d", "histogramdd", "map", "max", "mean", "median", "min", "norm", "pairs", "prod", "quantile", "reduce", "scan",
-           "selftest", "stats", "std", "sum", "sum_map", "tune", "var", "vdot"]
+           "histogram2d", "histogramdd", "map", "matmul", "max", "mean", "median", "min", "norm", "pairs", "prod", "quantile", "reduce", "scan",
+           "selftest", "stats", "std", "sum", "sum_map", "tune", "var", "vdot", "vecdot"]
 
 _install_methods()
 _install_drawing()

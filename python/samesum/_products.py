@@ -64,6 +64,31 @@ def _one(a: Any, b: Any, conjugate: bool, device: DeviceLike, nan: str) -> Any:
     return complex(_core.dot(*_joined((ar, br), (-ai, bi)), nan, device), _core.dot(*_joined((ar, bi), (ai, br)), nan, device))
 
 
+def _along(a: Any, b: Any, out: Any, device: DeviceLike, nan: str, conjugate: bool = False) -> Any:
+    """The sums of products along the last axis of both, which are broadcast."""
+    parts = _parts(a, b)
+    try:
+        if parts is None:
+            if out is not None and out.dtype in (_numpy.float64, _numpy.int64, _numpy.uint64):
+                return _core.dot_along(a, b, -1, nan, device, out)
+            return into(out, _core.dot_along(a, b, -1, nan, device, None))
+        if nan != "skip":
+            ar, ai, br, bi = parts
+            ai = -ai if conjugate else ai
+            real, imaginary = (_core.dot_along(*(_numpy.concatenate(sides, -1) for sides in pair), -1, nan, device, None)
+                               for pair in (((ar, -ai), (br, bi)), ((ar, ai), (bi, br))))
+            results = _numpy.empty(real.shape, _numpy.complex128)
+            results.real, results.imag = real, imaginary
+            return into(out, results)
+    except _core.NoAnswerError:
+        if a.dtype.kind not in "biu":
+            raise
+    # Integers beyond 64 bits; complex numbers without those of which a part is NaN.
+    a, b = _numpy.broadcast_arrays(a, b)
+    products = [_one(a[i], b[i], conjugate, device, nan) for i in _numpy.ndindex(a.shape[:-1])]
+    return into(out, numbers(products).reshape(a.shape[:-1]))
+
+
 def _array(x: Any) -> Any:
     return x if hasattr(x, "ndim") else every(x)
 
@@ -85,9 +110,7 @@ def dot(a: Any, b: Any, out: Any = None, device: DeviceLike = None, nan: str = "
     int, float, complex or numpy.ndarray
         Of arrays of one axis a number.
 
-    Notes
-    -----
-    A product of matrices is computed one element after the other.
+    See also matmul and vecdot.
 
     Examples
     --------
@@ -107,8 +130,82 @@ def dot(a: Any, b: Any, out: Any = None, device: DeviceLike = None, nan: str = "
     columns = _numpy.moveaxis(b, -2, -1) if b.ndim > 1 else b
     if a.shape[-1] != columns.shape[-1]:
         raise ValueError(f"the last axis of a has {a.shape[-1]} elements, and that of b which is summed with it {columns.shape[-1]}")
-    products = [_one(a[i], columns[j], False, device, nan) for i in _numpy.ndindex(a.shape[:-1]) for j in _numpy.ndindex(columns.shape[:-1])]
-    return into(out, numbers(products).reshape(a.shape[:-1] + columns.shape[:-1]))
+    return _along(a[(..., *[None] * (columns.ndim - 1), slice(None))], columns, out, device, nan)
+
+
+@documented
+def matmul(a: Any, b: Any, out: Any = None, device: DeviceLike = None, nan: str = "propagate", progress: Progress = None) -> Any:
+    """The product of matrices, or of stacks of them: each element an exact sum of products, of floats rounded once.
+
+    Parameters
+    ----------
+    a, b : array_like
+        Of numpy's common type, which has to hold all elements. The last two axes are those of the matrices; axes before them are
+        broadcast. An array of one axis is a row on the left and a column on the right.
+    out : numpy.ndarray, optional
+        Where to write: of the result's shape.
+    {device nan progress}
+
+    Returns
+    -------
+    int, float, complex or numpy.ndarray
+        Of two arrays of one axis a number. Of floats float64, of integers int64 or uint64, or Python's where one does not fit.
+
+    Examples
+    --------
+    >>> samesum.matmul([[1e200, 1.0], [2.0, 3.0]], [[1.0, 2.0], [-1e200, 0.5]])
+    array([[ 0.0e+000,  2.0e+200],
+           [-3.0e+200,  5.5e+000]])
+    """
+    if progress is not None:
+        return watched(matmul, locals())
+    a, b = _alike(_array(a), _array(b))
+    if a.ndim == 0 or b.ndim == 0:
+        raise ValueError("matmul takes arrays of one axis or more: multiply by a number with *")
+    if a.ndim == 1 and b.ndim == 1:
+        return into(out, _one(a, b, False, device, nan))
+    a, b = every(a), every(b)
+    rows, columns = a, b if b.ndim == 1 else _numpy.moveaxis(b, -2, -1)
+    if rows.shape[-1] != columns.shape[-1]:
+        raise ValueError(f"the rows of a have {rows.shape[-1]} elements, and the columns of b {columns.shape[-1]}")
+    if a.ndim > 1 and b.ndim > 1:
+        rows, columns = rows[..., :, None, :], columns[..., None, :, :]
+    return _along(rows, columns, out, device, nan)
+
+
+@documented
+def vecdot(a: Any, b: Any, axis: int = -1, out: Any = None, device: DeviceLike = None, nan: str = "propagate", progress: Progress = None) -> Any:
+    """The dot product of vectors along an axis, for each position along the others: exact, of floats rounded once.
+
+    Parameters
+    ----------
+    a, b : array_like
+        Of numpy's common type, which has to hold all elements; broadcast to one shape. Complex numbers of `a` are conjugated.
+    axis : int
+        Along which the vectors lie, of the shape to which both are broadcast.
+    out : numpy.ndarray, optional
+        Where to write: of the result's shape.
+    {device nan progress}
+
+    Returns
+    -------
+    int, float, complex or numpy.ndarray
+        Of arrays of one axis a number.
+
+    Examples
+    --------
+    >>> samesum.vecdot([[1e200, 1.0, -1e200], [1.0, 2.0, 3.0]], [1e200, 2.0, 1e200])
+    array([2.e+000, 4.e+200])
+    """
+    if progress is not None:
+        return watched(vecdot, locals())
+    a, b = (every(x) for x in _alike(_array(a), _array(b)))
+    a, b = _numpy.broadcast_arrays(a, b)
+    if not -a.ndim <= axis < a.ndim:
+        raise ValueError(f"there is no axis {axis}: the arrays have {a.ndim}")
+    if a.ndim == 1:
+        return into(out, _one(a, b, True, device, nan))
+    return _along(_numpy.moveaxis(a, axis, -1), _numpy.moveaxis(b, axis, -1), out, device, nan, conjugate=True)
 
 
 @documented

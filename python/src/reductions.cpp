@@ -169,6 +169,24 @@ nb::object dot(nb::handle a, nb::handle b, nb::handle nan, nb::handle device) {
   return nb::cast(sum.round(options.nan));
 }
 
+nb::object dot_along(nb::handle a, nb::handle b, std::int64_t axis, nb::handle nan, nb::handle device, nb::handle out) {
+  const View left(a), right(b);
+  Options options = options_of(nan, device);
+  const std::uint64_t bytes = left.bytes() + right.bytes();
+  const Array &x = every(left).array(), &y = every(right).array();
+  if (!out.is_none()) {
+    const View to(out, true);
+    run(bytes, options, [&] {
+      samesum::dot(x, y, {axis}, to.array(), options);
+      return 0;
+    });
+    return nb::borrow(out);
+  }
+  Values values = run(bytes, options, [&] { return samesum::dot(x, y, {axis}, options); });
+  const DType type = values.type();
+  return array_of(std::move(values), type);
+}
+
 /// (m, k): the exact sum of products is m / 2^k.
 nb::tuple exact_dot(nb::handle a, nb::handle b) {
   const View left(a), right(b);
@@ -226,6 +244,7 @@ void bind_reductions(nb::module_& m) {
   m.def("count_nonzero", &python::count_nonzero, nb::arg(), nb::arg().none(), nb::arg().none());
   m.def("product", &python::product, nb::arg(), nb::arg().none(), nb::arg().none());
   m.def("dot", &python::dot, nb::arg(), nb::arg(), nb::arg().none(), nb::arg().none());
+  m.def("dot_along", &dot_along, nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg().none(), nb::arg().none());
   m.def("exact_dot", &exact_dot);
   m.def("stats", &stats, nb::arg(), nb::arg().none());
   m.def("quantiles", &python::quantiles, nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg().none());
