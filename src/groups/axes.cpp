@@ -9,6 +9,7 @@
 #include "device/memory/buffer.hpp"
 #include "device/memory/run.hpp"
 #include "device/memory/upload.hpp"
+#include "groups/device/device_results.hpp"
 
 #include <samesum/error.hpp>
 #include <samesum/reduce.hpp>
@@ -182,6 +183,11 @@ void require_like(const Array& to, const std::vector<std::uint64_t>& shape, DTyp
                                             fmt::join(shape, ", "), name_of(to.type()), fmt::join(to.shape(), ", ")));
 }
 
+void require_same_device(const Array& to, const Array& data) {
+  if (!to.on_device() || (data.on_device() && &to.buffer().device().implementation() == &data.buffer().device().implementation())) return;
+  throw Error(ErrorKind::usage, fmt::format("the array for the result lies on {}, the data do not", to.buffer().device().info().selector));
+}
+
 void copy_to(const Array& to, const std::byte* from) {
   const std::size_t element = size_of(to.type());
   if (to.contiguous()) {
@@ -335,56 +341,26 @@ void axis_reduction(const Array& data, AxisReduction reduction, const Axes& axes
   const groups::AxisProblem problem(data, axes, groups::has_positions(reduction));
   const DType type = groups::result_type(reduction, data.type());
   groups::require_like(to, problem.shape, type);
-  if (to.on_device() && (!data.on_device() || &to.buffer().device().implementation() != &data.buffer().device().implementation())) {
-    throw Error(ErrorKind::usage,
-                fmt::format("the array for the result lies on {}, the data do not", to.buffer().device().info().selector));
-  }
+  groups::require_same_device(to, data);
   if (problem.results == 0) return;
   if (reduction == AxisReduction::product) return groups::multiply_along(data, axes, to, options);
   if (data.on_device() && data.buffer().device().info().has(Capability::kernels)) {
     const Device& device = data.buffer().device();
     device::require_on(data, device::device_for(data, data.bytes(), options));
     if (problem.each > problem.ddof && groups::reduces_on_device(reduction, data.type(), problem.each, device.info())) {
-      const bool in_place = to.on_device() && to.contiguous() && to.offset() % 8 == 0;
-      std::vector<std::byte> bytes(in_place ? 0 : problem.results * size_of(type));
-      device::Device& queue = device.implementation();
-      constexpr std::string_view kOwn = "results of axes";  // memory that is kept for the next call, unless it is large
-      constexpr std::uint64_t kMaxKept = std::uint64_t{64} << 20;
-      device::Memory own;
-      if (!in_place) {
-        const device::Lock lock(queue.mutex());
-        if (const auto kept = queue.plans().take<device::Memory>(kOwn)) own = *kept;
-        if (own.bytes < bytes.size()) own = queue.allocate(std::max<std::uint64_t>(16, bytes.size()));
-      }
-      const std::vector<std::uint64_t> pending = groups::reduce_on_device(
-          problem, reduction, options.nan, in_place ? to.buffer().state().memory : own, in_place ? to.offset() : 0);
-      if (!in_place) {
-        const device::Lock lock(queue.mutex());
-        queue.read(own, 0, bytes.data(), bytes.size());
-        if (own.bytes <= kMaxKept) queue.plans().give_back(std::string(kOwn), std::make_shared<device::Memory>(own));
-      }
+      groups::DeviceResults there(device, to);
+      const std::vector<std::uint64_t> pending = groups::reduce_on_device(problem, reduction, options.nan, there.memory(), there.offset());
       // Of those that are left few are computed there; of many the elements come to the host.
-      constexpr std::uint64_t kFew = 256;
       std::vector<std::byte> fixed(pending.empty() ? 0 : problem.results * size_of(type));
-      if (pending.size() > kFew) {
+      if (pending.size() > groups::kFewPending) {
         const Values copy = groups::copied_to_host(data);
-        const groups::AxisProblem there(copy.array(), axes);
         Options on_cpu = options;
         on_cpu.device.reset();
-        groups::reduce_each(there, reduction, on_cpu, &pending, type, fixed.data());
+        groups::reduce_each(groups::AxisProblem(copy.array(), axes), reduction, on_cpu, &pending, type, fixed.data());
       } else if (!pending.empty()) {
         groups::reduce_each(problem, reduction, options, &pending, type, fixed.data());
       }
-      for (const std::uint64_t index : pending) {
-        const std::byte* const from = fixed.data() + index * size_of(type);
-        if (in_place) {
-          to.buffer().write(from, size_of(type), to.offset() + index * size_of(type));
-        } else {
-          std::memcpy(bytes.data() + index * size_of(type), from, size_of(type));
-        }
-      }
-      if (!in_place) groups::copy_to(to, bytes.data());
-      return;
+      return there.finish(pending, fixed.data());
     }
     const Values copy = groups::copied_to_host(data);
     Options on_cpu = options;

@@ -56,6 +56,12 @@ bool reduces_on_device(AxisReduction what, DType type, std::uint64_t each, const
 std::vector<std::uint64_t> reduce_on_device(const AxisProblem& problem, AxisReduction what, NanPolicy nan, const device::Memory& results,
                                             std::uint64_t offset);
 
+/// Of the results that kernels leave so many are computed on the device, each by itself. If they are more, all elements come to the host.
+inline constexpr std::uint64_t kFewPending = 256;
+
+/// @throws Error (usage) if `to` lies on another device than `data`.
+void require_same_device(const Array& to, const Array& data);
+
 /// Writes products along axes, of a shape with elements, to an array of their type and shape.
 void multiply_along(const Array& data, const Axes& axes, const Array& to, const Options& options);
 

@@ -24,6 +24,7 @@ namespace samesum::dialect::along_axes {
 // The order of these files matters.
 // clang-format off
 #include "groups/device/axes_sums.h"
+#include "groups/device/pending.h"
 #include "groups/device/axes.h"
 #include "groups/device/axes.cl"
 // clang-format on

@@ -14,6 +14,7 @@
 #include "groups/by/device/tree_lists_device.hpp"
 #include "groups/device/axes_device.hpp"
 #include "groups/device/trees_device.hpp"
+#include "groups/dots/device/dots_device.hpp"
 #include "groups/index/device/group_device.hpp"
 #include "histogram/histogram_device.hpp"
 #include "histogram/nd/cells_device.hpp"
@@ -244,6 +245,7 @@ void build_axes(device::Device& device, Kernels which) {
   if (!device.info().has(Capability::fp64)) return;
   for (const DType type : kDTypes) {
     if (!is_of(which, type)) continue;
+    if (!is_integer(type) || size_of(type) < 8) device::build(device, groups::dots_source(type, device.info()), "dots_tiles");
     for (const bool skip : {false, true}) {
       if (skip && (is_integer(type) || which == Kernels::few)) continue;
       device::build(device, groups::axes_source(type, {.skip = skip}), "axes");

@@ -1,6 +1,6 @@
 // What the kernels along axes share: the place of a result's elements, and the sum of a group's work-items.
 //
-// What is computed comes from a header before this file (axes_sums.h, axes_squares.h, axes_extremes.h):
+// Follows pending.h. What is computed comes from a header before this file (axes_sums.h, axes_squares.h, axes_extremes.h):
 //   SUM, sum_zero(), sum_merge()  the state of a result
 //   SUM_WORDS, word_of(sum, i), sum_of_words(words)  its words, to pass it on
 //   add_all(sum, x, count, first, apart, together)  adds elements: x[k] stands at first + k / together * apart + k % together
@@ -36,12 +36,6 @@ FN SUM shared_sum(LOCAL const ulong* from) {
 #pragma unroll
   for (uint i = 0; i < SUM_WORDS; ++i) words[i] = from[i * GROUP_SIZE];
   return sum_of_words(words);
-}
-
-// Appends the index of a result that these kernels could not compute to `pending`, in any order, if there is room.
-FN void add_pending(GLOBAL ulong* words, GLOBAL ulong* pending, ulong capacity, ulong index) {
-  const uint number = atomic_add_global32((GLOBAL uint*)words, 1);
-  if (number < capacity) pending[number] = index;
 }
 
 // The distance in bytes from the array's first element to the first element of `result`.

@@ -26,6 +26,9 @@ struct AxesShape {
 
 AxesShape axes_shape(const AxisProblem& problem, AxisReduction what, bool skip, const DeviceInfo& info);
 
+/// An element x of up to 53 bits as a double, in the language of kernels.
+std::string_view as_double_source(DType type);
+
 /// Kernels "axes", "axes_few" and, for several parts, "axes_parts".
 device::Source axes_source(DType type, const AxesShape& shape);
 

@@ -17,12 +17,7 @@ std::string_view float_bits_of(DType type) {
   return type == DType::float16 ? "as_uint(half_to_float(x))" : "((uint)(x) << 16)";
 }
 
-std::string_view value_of(DType type) {
-  if (is_integer(type)) return "((long)(x))";
-  if (type == DType::float16) return "((double)half_to_float(x))";
-  if (type == DType::bfloat16) return "((double)as_float((uint)(x) << 16))";
-  return "((double)(x))";
-}
+std::string_view value_of(DType type) { return is_integer(type) ? "((long)(x))" : as_double_source(type); }
 
 // The identity of addition: -0.0, or 0.
 std::string_view missing_of(DType type) {
@@ -122,11 +117,17 @@ device::Source state_source(DType type, const AxesShape& shape) {
                                                  {"VARIANCE", flag(work.is_variance())}});
     source.files.emplace_back(work.has_squares() ? "groups/device/axes_squares.h" : "groups/device/axes_sums.h");
   }
-  source.files.emplace_back("groups/device/axes.h");
+  source.files.insert(source.files.end(), {"groups/device/pending.h", "groups/device/axes.h"});
   return source;
 }
 
 }  // namespace
+
+std::string_view as_double_source(DType type) {
+  if (type == DType::float16) return "((double)half_to_float(x))";
+  if (type == DType::bfloat16) return "((double)as_float((uint)(x) << 16))";
+  return "((double)(x))";
+}
 
 device::Source axes_source(DType type, const AxesShape& shape) {
   device::Source source = state_source(type, shape);

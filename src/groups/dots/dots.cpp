@@ -3,13 +3,19 @@
 
 #include "core/float_environment.hpp"
 #include "core/threads/chunks.hpp"
+#include "device/memory/buffer.hpp"
+#include "device/memory/run.hpp"
+#include "device/memory/upload.hpp"
 #include "groups/axes.hpp"
+#include "groups/device/device_results.hpp"
+#include "groups/dots/device/dots_device.hpp"
 
 #include <samesum/axes_dot.hpp>
 #include <samesum/error.hpp>
 #include <samesum/reduce.hpp>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstring>
@@ -40,20 +46,72 @@ void each_dot(const groups::DotProblem& problem, const std::vector<std::uint64_t
   });
 }
 
-// Into memory of the host.
-void dots(const groups::DotProblem& problem, const Options& options, std::byte* to) {
-  if (problem.summed.size() == 0) {
-    std::memset(to, 0, 8 * problem.results);
-    return;
-  }
+std::vector<std::uint64_t> all_of(const groups::DotProblem& problem) {
+  std::vector<std::uint64_t> all(problem.results);
+  std::iota(all.begin(), all.end(), std::uint64_t{0});
+  return all;
+}
+
+// Of arrays in host memory.
+void dots_on_host(const groups::DotProblem& problem, const Options& options, std::byte* to) {
   std::vector<std::uint64_t> pending;
-  if (!problem.a.on_device() && groups::has_dots_on_cpu(problem)) {
+  if (groups::has_dots_on_cpu(problem)) {
     pending = groups::dots_on_cpu(problem, options.tuning.threads, to);
   } else {
-    pending.resize(problem.results);
-    std::iota(pending.begin(), pending.end(), std::uint64_t{0});
+    pending = all_of(problem);
   }
   if (!pending.empty()) each_dot(problem, pending, options, to);
+}
+
+Array here(const Array& array, Values& copy) {
+  copy = groups::copied_to_host(array);
+  return copy.array();
+}
+
+// Of arrays on a device, some results by dot(): few there, many of copies on the host.
+void other_dots(const groups::DotProblem& problem, const Array& a, const Array& b, const Axes& axes,
+                const std::vector<std::uint64_t>& which, const Options& options, std::byte* to) {
+  if (which.empty()) return;
+  if (which.size() <= groups::kFewPending) return each_dot(problem, which, options, to);
+  Values copy_of_a(a.type(), {0}), copy_of_b = copy_of_a;
+  Options on_cpu = options;
+  on_cpu.device.reset();
+  each_dot(groups::DotProblem(here(a, copy_of_a), here(b, copy_of_b), axes), which, on_cpu, to);
+}
+
+// To an array of the shape and type of the results, of which there are some.
+void dots_to(const Array& a, const Array& b, const Axes& axes, const Array& to, const Options& options) {
+  const groups::DotProblem problem(a, b, axes);
+  std::vector<std::byte> results;
+  if (problem.summed.size() != 0 && a.on_device() && a.buffer().device().info().has(Capability::kernels)) {
+    const Device& device = a.buffer().device();
+    device::require_on(a, device::device_for(a, a.bytes() + b.bytes(), options));
+    if (groups::has_dots_on_device(problem)) {
+      groups::DeviceResults there(device, to);
+      const std::vector<std::uint64_t> pending = groups::dots_on_device(problem, there.memory(), there.offset());
+      if (!pending.empty()) results.resize(8 * problem.results);
+      other_dots(problem, a, b, axes, pending, options, results.data());
+      return there.finish(pending, results.data());
+    }
+    results.resize(8 * problem.results);
+    other_dots(problem, a, b, axes, all_of(problem), options, results.data());
+    return groups::copy_to(to, results.data());
+  }
+  const bool runs_kernels = options.device && options.device->info().has(Capability::kernels);
+  if (!a.on_device() && runs_kernels && problem.summed.size() != 0) {
+    return dots_to(device::uploaded(a, *options.device), device::uploaded(b, *options.device), axes, to, options);
+  }
+  const bool in_place = !to.on_device() && to.contiguous();
+  if (!in_place) results.resize(8 * problem.results);
+  std::byte* const place = in_place ? static_cast<std::byte*>(const_cast<void*>(to.data())) : results.data();
+  if (problem.summed.size() == 0) {
+    std::memset(place, 0, 8 * problem.results);
+  } else if (a.on_device()) {
+    dots_on_host(groups::DotProblem(device::on_host(a), device::on_host(b), axes), options, place);
+  } else {
+    dots_on_host(problem, options, place);
+  }
+  if (!in_place) groups::copy_to(to, place);
 }
 
 // The same elements by other axes.
@@ -96,11 +154,16 @@ struct MatrixProduct {
     a = view_of(left, a_shape, a_strides);
     b = view_of(right, b_shape, b_strides);
     const std::vector<std::uint64_t> before_a(a_shape.begin(), a_shape.end() - 3), before_b(b_shape.begin(), b_shape.end() - 3);
-    for (std::size_t i = 0; i < std::max(before_a.size(), before_b.size()); ++i) {  // the shapes are checked where they are broadcast
+    const std::size_t stacked = std::max(before_a.size(), before_b.size());
+    for (std::size_t i = 0; i < stacked; ++i) {
       const auto at = [&](const std::vector<std::uint64_t>& before) {
-        const std::size_t missing = std::max(before_a.size(), before_b.size()) - before.size();
+        const std::size_t missing = stacked - before.size();
         return i < missing ? 1 : before[i - missing];
       };
+      if (at(before_a) != at(before_b) && at(before_a) != 1 && at(before_b) != 1) {
+        throw Error(ErrorKind::usage, fmt::format("the axes before those of the matrices do not fit: ({}) of a, ({}) of b",
+                                                  fmt::join(before_a, ", "), fmt::join(before_b, ", ")));
+      }
       shape.push_back(at(before_a) == 1 ? at(before_b) : at(before_a));
     }
     if (!row) shape.push_back(rows);
@@ -108,27 +171,13 @@ struct MatrixProduct {
   }
 };
 
-void check_place_of(const Array& to, const Array& data) {
-  if (to.on_device() && (!data.on_device() || &to.buffer().device().implementation() != &data.buffer().device().implementation())) {
-    throw Error(ErrorKind::usage,
-                fmt::format("the array for the result lies on {}, the data do not", to.buffer().device().info().selector));
-  }
-}
-
-void dots_to(const groups::DotProblem& problem, const Array& to, const Options& options) {
-  if (!to.on_device() && to.contiguous()) return dots(problem, options, static_cast<std::byte*>(const_cast<void*>(to.data())));
-  Values results(problem.type(), {problem.results});
-  dots(problem, options, static_cast<std::byte*>(results.data()));
-  groups::copy_to(to, static_cast<const std::byte*>(results.data()));
-}
-
 }  // namespace
 
 Values dot(const Array& a, const Array& b, const Axes& axes, const Options& options) {
   const core::DefaultFloatEnvironment environment;
   const groups::DotProblem problem(a, b, axes);
   Values results(problem.type(), problem.shape);
-  if (results.size() != 0) dots(problem, options, static_cast<std::byte*>(results.data()));
+  if (results.size() != 0) dots_to(a, b, axes, results.array(), options);
   return results;
 }
 
@@ -136,26 +185,24 @@ void dot(const Array& a, const Array& b, const Axes& axes, const Array& to, cons
   const core::DefaultFloatEnvironment environment;
   const groups::DotProblem problem(a, b, axes);
   groups::require_like(to, problem.shape, problem.type());
-  check_place_of(to, a);
-  if (problem.results != 0) dots_to(problem, to, options);
+  groups::require_same_device(to, a);
+  if (problem.results != 0) dots_to(a, b, axes, to, options);
 }
 
 Values matmul(const Array& a, const Array& b, const Options& options) {
   const core::DefaultFloatEnvironment environment;
   const MatrixProduct product(a, b);
-  const groups::DotProblem problem(product.a, product.b, {-1});
-  Values results(problem.type(), product.shape);
-  if (results.size() != 0) dots(problem, options, static_cast<std::byte*>(results.data()));
+  Values results(groups::DotProblem(product.a, product.b, {-1}).type(), product.shape);
+  if (results.size() != 0) dots_to(product.a, product.b, {-1}, results.array(), options);
   return results;
 }
 
 void matmul(const Array& a, const Array& b, const Array& to, const Options& options) {
   const core::DefaultFloatEnvironment environment;
   const MatrixProduct product(a, b);
-  const groups::DotProblem problem(product.a, product.b, {-1});
-  groups::require_like(to, product.shape, problem.type());
-  check_place_of(to, a);
-  if (problem.results != 0) dots_to(problem, to, options);
+  groups::require_like(to, product.shape, groups::DotProblem(product.a, product.b, {-1}).type());
+  groups::require_same_device(to, a);
+  if (to.size() != 0) dots_to(product.a, product.b, {-1}, to, options);
 }
 
 }  // namespace samesum

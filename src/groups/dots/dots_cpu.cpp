@@ -273,17 +273,13 @@ class Dots {
   // Calls body(task, places) for groups of `size` results.
   template <class Body>
   void each_group(std::uint64_t size, const Body& body) {
-    DotAxes all;
-    for (const DotAxes* axes : {&problem_.both, &problem_.rows, &problem_.columns}) {
-      for (const DotAxis& axis : axes->axes()) all.append(axis);
-    }
     const std::uint64_t groups = (problem_.results + size - 1) / size;
     const std::uint64_t chunk = std::clamp<std::uint64_t>((std::uint64_t{1} << 14) / (size * problem_.summed.size() + 1), 1, 256);
     core::for_chunks(groups, threads_, chunk, [&](std::uint32_t task, std::uint64_t first, std::uint64_t count) {
       std::vector<DotAxes::Place> places;
       for (std::uint64_t group = first; group < first + count; ++group) {
         places.resize(std::min(size, problem_.results - group * size));
-        all.places(group * size, places.size(), places.data());
+        problem_.kept().places(group * size, places.size(), places.data());
         body(task, places);
       }
     });

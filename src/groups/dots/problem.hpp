@@ -54,9 +54,11 @@ struct DotProblem {
   Array right(std::uint64_t result) const;
   /// The type of the results.
   DType type() const noexcept;
+  /// All axes of the results, in their order.
+  const DotAxes& kept() const noexcept { return kept_; }
 
  private:
-  DotAxes kept_;  // all of them, in the order of the results
+  DotAxes kept_;
 };
 
 }  // namespace samesum::groups
