@@ -82,8 +82,9 @@ Array View::as(DType type) const {
   return {a.data(), Shape(a.shape()), type, Strides(a.strides())};
 }
 
-View::~View() {
-  if (held_) PyBuffer_Release(&buffer_);
+void View::HeldBuffer::release() {
+  if (held) PyBuffer_Release(&buffer);
+  held = false;
 }
 
 bool View::take_buffer(nb::handle object, bool bfloat16, bool written) {
@@ -92,40 +93,39 @@ bool View::take_buffer(nb::handle object, bool bfloat16, bool written) {
     return false;  // the buffer would show what is masked or missing
   }
   if (!is_ndarray(object) && PyObject_IsInstance(object.ptr(), single_times) == 1) return false;  // which show their bytes
-  if (PyObject_GetBuffer(object.ptr(), &buffer_, written ? PyBUF_RECORDS : PyBUF_RECORDS_RO) != 0) {
+  Py_buffer& buffer = buffer_.buffer;
+  if (PyObject_GetBuffer(object.ptr(), &buffer, written ? PyBUF_RECORDS : PyBUF_RECORDS_RO) != 0) {
     PyErr_Clear();  // of a type that the protocol cannot describe
     return false;
   }
-  held_ = true;
-  if (buffer_.ndim > 0 && (buffer_.shape == nullptr || buffer_.strides == nullptr)) {  // which the protocol excludes
-    PyBuffer_Release(&buffer_);
-    held_ = false;
+  buffer_.held = true;
+  if (buffer.ndim > 0 && (buffer.shape == nullptr || buffer.strides == nullptr)) {  // which the protocol excludes
+    buffer_.release();
     return false;
   }
-  const char* format = buffer_.format == nullptr ? "B" : buffer_.format;
+  const char* format = buffer.format == nullptr ? "B" : buffer.format;
   if (*format == '>' || *format == '!') {  // as_buffer swaps the bytes
-    PyBuffer_Release(&buffer_);
-    held_ = false;
+    buffer_.release();
     return false;
   }
-  set_type(format, static_cast<std::size_t>(buffer_.itemsize));
+  set_type(format, static_cast<std::size_t>(buffer.itemsize));
   if (bfloat16) type_ = DType::bfloat16;
-  const auto rank = static_cast<std::size_t>(buffer_.ndim);
+  const auto rank = static_cast<std::size_t>(buffer.ndim);
   if (rank == 1 && !complex_) {
-    array_.emplace(buffer_.buf, static_cast<std::uint64_t>(buffer_.shape[0]), type_, buffer_.strides[0]);
+    array_.emplace(buffer.buf, static_cast<std::uint64_t>(buffer.shape[0]), type_, buffer.strides[0]);
     return true;
   }
   std::vector<std::uint64_t> shape(rank);
   std::vector<std::int64_t> strides(rank);
   for (std::size_t i = 0; i < rank; ++i) {
-    shape[i] = static_cast<std::uint64_t>(buffer_.shape[i]);
-    strides[i] = buffer_.strides[i];
+    shape[i] = static_cast<std::uint64_t>(buffer.shape[i]);
+    strides[i] = buffer.strides[i];
   }
   if (complex_) {
     shape.push_back(2);
     strides.push_back(static_cast<std::int64_t>(size_of(type_)));
   }
-  array_.emplace(buffer_.buf, Shape(shape), type_, Strides(strides));
+  array_.emplace(buffer.buf, Shape(shape), type_, Strides(strides));
   return true;
 }
 

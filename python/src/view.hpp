@@ -32,7 +32,6 @@ class View {
   explicit View(nb::handle object, bool written = false);
   View(const View&) = delete;
   View& operator=(const View&) = delete;
-  ~View();
 
   /// The elements; of complex numbers their parts, along a last axis of two.
   const Array& array() const { return *array_; }
@@ -57,11 +56,18 @@ class View {
                    const std::function<nb::object()>& place_of);
   void set_type(const char* format, std::size_t size);
 
+  /// What the buffer protocol gave: also given back where the constructor throws.
+  struct HeldBuffer {
+    Py_buffer buffer{};
+    bool held = false;
+    ~HeldBuffer() { release(); }
+    void release();
+  };
+
   nb::object keep_;
   std::unique_ptr<Tensor> tensor_;
-  Py_buffer buffer_{};
+  HeldBuffer buffer_;
   std::unique_ptr<double[]> floats_;
-  bool held_ = false;
   bool complex_ = false;
   bool missing_ = false;
   DType type_ = DType::float64;

@@ -108,9 +108,11 @@ class Device {
   virtual Memory allocate_result(std::uint64_t bytes) { return allocate(bytes); }
   /// The caller's own memory, which stays the caller's; throws Error (usage) where it cannot be used.
   virtual Memory wrap(void* memory, std::uint64_t bytes);
-  /// The memory from byte `offset` on, as a kernel's argument; shares the allocation. @throws Error (usage) where a kernel's argument cannot
-  /// begin there.
+  /// The memory from byte `offset` on, as a kernel's argument; shares the allocation. @throws Error (usage) where a kernel's argument
+  /// cannot begin there.
   virtual Memory from(const Memory& memory, std::uint64_t offset);
+  /// Where `memory` begins, if it has an address; else null.
+  virtual const void* address_of([[maybe_unused]] const Memory& memory) const { return nullptr; }
   /// The start of `memory` modulo 16, in bytes.
   virtual std::uint32_t misalignment(const Memory&) const { return 0; }
   virtual void write(const Memory& to, std::uint64_t offset, const void* from, std::uint64_t bytes) = 0;  // `from` may be reused on return

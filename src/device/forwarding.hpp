@@ -18,6 +18,7 @@ class Forwarding : public Device {
   Memory allocate_result(std::uint64_t bytes) override { return real_.allocate_result(bytes); }
   Memory wrap(void* memory, std::uint64_t bytes) override { return real_.wrap(memory, bytes); }
   Memory from(const Memory& memory, std::uint64_t offset) override { return real_.from(memory, offset); }
+  const void* address_of(const Memory& memory) const override { return real_.address_of(memory); }
   std::uint32_t misalignment(const Memory& memory) const override { return real_.misalignment(memory); }
   void write(const Memory& to, std::uint64_t offset, const void* from, std::uint64_t bytes) override {
     real_.write(to, offset, from, bytes);

@@ -28,4 +28,17 @@ class Mutex {
 
 using Lock = std::lock_guard<Mutex>;
 
+/// Unlocks what the calling thread has locked, for as long as it lives: while a caller's function runs, which may use the device, or wait
+/// for a thread that does.
+class Unlocked {
+ public:
+  explicit Unlocked(Mutex& mutex) : mutex_(mutex) { mutex_.unlock(); }
+  ~Unlocked() { mutex_.lock(); }
+  Unlocked(const Unlocked&) = delete;
+  Unlocked& operator=(const Unlocked&) = delete;
+
+ private:
+  Mutex& mutex_;
+};
+
 }  // namespace samesum::device

@@ -543,6 +543,7 @@ Histogram count_terms(statistics::Terms& terms, const Bins& bins, const Tuning& 
     }
     total->add(term.count, term);
     terms.check(lock);
+    const device::Unlocked unlocked(device.mutex());
     done(term.count);
   }
   if (report != nullptr) {

@@ -36,9 +36,26 @@ class Pipeline {
   Pipeline(const Pipeline&) = delete;
   Pipeline& operator=(const Pipeline&) = delete;
 
-  /// The next block, valid until the next call; null after the last. Throws what `fill` or `work` threw for it.
+  /// The next block, valid until the next call; null after the last. Throws what `fill` or `work` threw for it, and so do all later calls.
   Block* next() {
-    if (filled_ == 0 && threads_.empty()) return first();
+    if (failed_) std::rethrow_exception(failed_);
+    try {
+      return threads_.empty() && filled_ == 0 ? first() : following();
+    } catch (...) {
+      failed_ = std::current_exception();
+      throw;
+    }
+  }
+
+ private:
+  struct Slot {
+    Block block;
+    std::uint64_t number = 0;
+    bool done = false;
+    std::exception_ptr error;
+  };
+
+  Block* following() {
     std::unique_lock lock(mutex_);
     if (ended_ && taken_ == filled_) return nullptr;
     ++taken_;  // releases the block taken last
@@ -52,14 +69,6 @@ class Pipeline {
     if (slot.error) std::rethrow_exception(slot.error);
     return &slot.block;
   }
-
- private:
-  struct Slot {
-    Block block;
-    std::uint64_t number = 0;
-    bool done = false;
-    std::exception_ptr error;
-  };
 
   // The calling thread processes the first block: if there is no other, no thread is started.
   Block* first() {
@@ -105,6 +114,8 @@ class Pipeline {
       changed_.notify_all();
     }
   }
+
+  std::exception_ptr failed_;  // what next() threw
 
   const std::uint32_t thread_count_;
   const std::function<bool(Block&)> fill_;

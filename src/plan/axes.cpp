@@ -42,7 +42,7 @@ class PlannedAlongAxes : public Planned {
 
   void enqueue(std::span<const Array> arrays, const device::Place* to) override {
     require_like(request_, wanted_, arrays[0]);
-    axes_.launch(arrays[0], to != nullptr ? *to : own_);
+    axes_.launch(arrays[0], to != nullptr ? *to : own_, to == nullptr);
     launched_ = launched_ || to == nullptr;
   }
 

@@ -179,6 +179,7 @@ void multiply_terms(statistics::Terms& terms, const Tuning& options, std::uint64
     if (!kernels->collect(groups, product)) {
       kernels->multiply_on_host(term, core::thread_count(count * size_of(terms.type()), options.threads), product);
     }
+    const device::Unlocked unlocked(device.mutex());
     done(count);
   }
   if (!report.device.empty()) report.seconds += device.seconds_between(start, device.mark());

@@ -229,6 +229,7 @@ void append_terms(statistics::Terms& terms, bool skip, const Tuning& options, st
     if (tiles != 0) product->collect(tree);
     product->append_leaves(term, head + whole, count - head - whole, tree);
     terms.check(lock);
+    const device::Unlocked unlocked(device.mutex());
     done(count);
   }
   if (!report.device.empty()) report.seconds += device.seconds_between(start, device.mark());

@@ -214,6 +214,7 @@ Selected select(statistics::Terms& terms, const Ranks& ranks, const Done& done, 
       const std::uint64_t loads = (count - term.head) / in_load;
       body({&term.code, term.arguments, {term.row_length, 0, loads, term.head, false}, count});
       terms.check(lock);
+      const device::Unlocked unlocked(device.mutex());
       done(count);
     }
   };
@@ -231,11 +232,13 @@ Selected select(const Array& data, const Ranks& ranks, const Done& done, std::st
           const std::uint64_t most = std::max<std::uint64_t>(run.part_size(kMaxLaunched), 1);
           for (std::uint64_t first = 0; first < run.count; first += most) {
             const device::Run part = run.part(first, std::min(most, run.count - first));
-            const device::Lock lock(device.mutex());
-            body({nullptr,
-                  {part.memory, part.offset, part.stride, part.row_stride},
-                  statistics::walk_of(device, part, part, data.type(), false),
-                  part.count});
+            {
+              const device::Lock lock(device.mutex());
+              body({nullptr,
+                    {part.memory, part.offset, part.stride, part.row_stride},
+                    statistics::walk_of(device, part, part, data.type(), false),
+                    part.count});
+            }
             done(part.count);
           }
         },

@@ -5,8 +5,8 @@
 #include "core/float_environment.hpp"
 #include "device/memory/buffer.hpp"
 #include "device/memory/run.hpp"
-#include "scan/place.hpp"
 #include "scan/device/scan_device.hpp"
+#include "scan/place.hpp"
 
 #include <samesum/error.hpp>
 
@@ -100,10 +100,18 @@ void scan_host(const Array& data, const Scan& what, const Layout& layout, const 
   }
 }
 
+// Whether two arrays share memory. Where that has addresses, several handles may be of one allocation.
 bool overlap(const Array& a, const Array& b) {
-  if (a.on_device() != b.on_device() || a.size() == 0 || b.size() == 0) return false;
-  const auto ends = [](const Array& array) {
-    auto first = array.on_device() ? static_cast<std::int64_t>(array.offset()) : reinterpret_cast<std::int64_t>(array.data());
+  if (a.size() == 0 || b.size() == 0) return false;
+  const auto address = [](const Array& array) {
+    return array.on_device() ? array.buffer().device().implementation().address_of(array.buffer().state().memory) : array.data();
+  };
+  const bool has_addresses = address(a) != nullptr;
+  if (has_addresses != (address(b) != nullptr)) return false;
+  if (!has_addresses && a.buffer().state().memory.handle != b.buffer().state().memory.handle) return false;
+  const auto ends = [&](const Array& array) {
+    auto first = static_cast<std::int64_t>(array.offset());
+    if (has_addresses) first += reinterpret_cast<std::int64_t>(address(array));
     std::int64_t last = first + static_cast<std::int64_t>(size_of(array.type()));
     for (std::size_t axis = 0; axis < array.rank(); ++axis) {
       const std::int64_t reach = array.strides()[axis] * static_cast<std::int64_t>(array.shape()[axis] - 1);
@@ -111,7 +119,6 @@ bool overlap(const Array& a, const Array& b) {
     }
     return std::pair(first, last);
   };
-  if (a.on_device() && a.buffer().state().memory.handle != b.buffer().state().memory.handle) return false;
   const auto [first_a, last_a] = ends(a);
   const auto [first_b, last_b] = ends(b);
   return first_a < last_b && first_b < last_a;

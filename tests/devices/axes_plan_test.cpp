@@ -131,6 +131,25 @@ void check_shapes(AxisReduction reduction, NanPolicy nan = NanPolicy::propagate)
   }
 }
 
+// What a launch into the caller's memory finds says nothing of the results of others.
+TEST(AxesPlan, TellsOfLaunchesWithoutAPlace) {
+  for (const Device& device : test::devices()) {
+    if (!takes(device, AxisReduction::sum) || !device.info().has(Capability::kernels)) continue;  // the CPU's enqueue() throws
+    const std::vector<std::int64_t> good = {1, 2, 3, 4}, bad = {INT64_MAX, 1, 1, 1};
+    const Buffer of_good(device, 32), of_bad(device, 32), to(device, 16);
+    of_good.write(good.data(), 32);
+    of_bad.write(bad.data(), 32);
+    const Array rows(of_good, Shape{2, 2}, DType::int64), others(of_bad, Shape{2, 2}, DType::int64);
+    Plan plan(device, AlongAxes{rows, {1}, AxisReduction::sum});
+    plan.enqueue(rows);
+    plan.enqueue(others, to, 0);
+    EXPECT_EQ(plan.result<Values>().as<std::int64_t>(), (std::vector<std::int64_t>{3, 7})) << device.info().selector;
+    plan.enqueue(others);
+    plan.enqueue(rows, to, 0);
+    expect_error(ErrorKind::no_answer, "", [&] { static_cast<void>(plan.result()); });
+  }
+}
+
 TEST(AxesPlan, HasTheBitsOfSums) {
   check_shapes<float>(AxisReduction::sum);
   check_shapes<double>(AxisReduction::sum);

@@ -209,6 +209,25 @@ TEST(ByDeviceErrors, AreThoseOfTheHost) {
   }
 }
 
+// Far more groups than elements: a level of the trees may have more nodes than the ones before it.
+TEST(ByDeviceGroups, MayBeEmpty) {
+  for (const Device& device : test::devices()) {
+    if (!device.info().has(Capability::kernels)) continue;
+    constexpr std::uint64_t kGroups = 1'000'000;
+    std::vector<double> values(5000, 1.0);
+    values[17] = 3;
+    const std::vector<std::int32_t> keys(values.size(), kGroups - 1);
+    const Values found = product(on(device, values), by(on(device, keys), kGroups));
+    const auto all = found.as<double>();
+    EXPECT_EQ(all[kGroups - 1], 3) << device.info().selector;
+    EXPECT_EQ(std::ranges::count(all, 1.0), kGroups - 1) << device.info().selector;
+    EXPECT_EQ(
+        reduce(on(device, values), Operator(Formula("a + b"), {Value{0.0}}), by(on(device, keys), kGroups))[0].as<double>()[kGroups - 1],
+        5002)
+        << device.info().selector;
+  }
+}
+
 // Pairs of results, and what a formula gives.
 TEST(ByDeviceFormulas, GiveSeveralComponents) {
   std::mt19937_64 random(5);

@@ -432,6 +432,12 @@ TEST(ScanTest, ResultsInTheCallersMemory) {
     EXPECT_EQ(to, (std::vector<double>{1, 1 + 0x1p-30, 4 + 0x1p-30}));
     message_of([&] { scan(x, {}, Array(buffer, 3, DType::float64)); }, ErrorKind::usage);
   }
+  // The same memory by two handles, and by one and an address.
+  const Device cpu = Device::open("cpu");
+  std::vector<double> memory = {1, 2, 3, 4};
+  const Array all(Buffer::wrap(cpu, memory.data(), 24), 3, DType::float64);
+  message_of([&] { scan(all, {}, Array(Buffer::wrap(cpu, memory.data() + 1, 24), 3, DType::float64)); }, ErrorKind::usage);
+  message_of([&] { scan(all, {}, Array(memory.data() + 1, 3, DType::float64)); }, ErrorKind::usage);
 }
 
 }  // namespace

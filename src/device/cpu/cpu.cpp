@@ -59,6 +59,7 @@ class CpuDevice final : public Device {
     return {std::shared_ptr<void>(block, std::free), bytes};
   }
 
+  const void* address_of(const Memory& memory) const override { return memory.handle.get(); }
   Memory wrap(void* memory, std::uint64_t bytes) override {
     if (memory == nullptr && bytes != 0) {
       throw Error(ErrorKind::usage, fmt::format("a null pointer was given as the address of {} bytes", bytes));

@@ -25,6 +25,7 @@ class CudaDevice final : public Device {
   Memory allocate_result(std::uint64_t bytes) override;
   Memory wrap(void* memory, std::uint64_t bytes) override;
   Memory from(const Memory& memory, std::uint64_t offset) override;
+  const void* address_of(const Memory& memory) const override { return memory.handle.get(); }
   std::uint32_t misalignment(const Memory& memory) const override;
   void write(const Memory& to, std::uint64_t offset, const void* from, std::uint64_t bytes) override;
   void read(const Memory& from, std::uint64_t offset, void* to, std::uint64_t bytes) override;

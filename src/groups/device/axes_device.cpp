@@ -60,9 +60,12 @@ struct AxesScratch {
         words(device.allocate(8 * (1 + 4 * Array::kMaxRank))),
         pending(device.allocate(8 * kCapacity)),
         sums(device.allocate(16)),
-        state(device.allocate(16)) {
+        state(zero_state(device)) {}
+  static device::Memory zero_state(device::Device& device) {
+    const device::Memory state = device.allocate(16);
     const std::uint64_t none = 0;
     device.write(state, 0, &none, sizeof none);
+    return state;
   }
   device::Kernel kernel, few, merge;
   device::Memory words, pending, sums, state;
@@ -195,19 +198,21 @@ class AxesLaunch {
   }
 
   // The pending results, of which there are about `wanted`.
-  void exact(std::uint64_t wanted) const {
+  void exact(std::uint64_t wanted) const { exact(wanted, scratch_.state); }
+  void exact(std::uint64_t wanted, const device::Memory& state) const {
     const auto groups =
         static_cast<std::uint32_t>(std::min({wanted, std::uint64_t{device_.info().compute_units} * kExactToUnit, kMaxExactGroups}));
     const device::Argument arguments[] = {
-        from_, offset_, scratch_.words, kept_axes(),      reduced_axes(), problem_.results, problem_.each, scratch_.words, kept_stride_,
-        what_, to_,     to_offset_,     scratch_.pending, kCapacity,      scratch_.state};
+        from_,          offset_,      scratch_.words, kept_axes(), reduced_axes(), problem_.results, problem_.each,
+        scratch_.words, kept_stride_, what_,          to_,         to_offset_,     scratch_.pending, kCapacity,
+        state};
     device_.launch(*scratch_.exact, {groups, shape_.group_size}, arguments);
   }
 
   // Waits. Whether exact() has found all of them.
-  static bool all_exist(device::Device& device, const AxesScratch& scratch) {
+  static bool all_exist(device::Device& device, const device::Memory& state) {
     std::uint32_t without = 0;
-    device.read(scratch.state, sizeof without, &without, sizeof without);
+    device.read(state, sizeof without, &without, sizeof without);
     return without == 0;
   }
 
@@ -262,7 +267,7 @@ std::vector<std::uint64_t> reduce_on_device(const AxisProblem& problem, AxisRedu
   if (sums && count > kMaxOfHost && problem.each < kMaxOfExact) {
     if (!scratch->exact) scratch->exact = device::build(device, axes_exact_source(type, shape), "axes_exact");
     launch.exact(count <= kCapacity ? count : problem.results);
-    if (AxesLaunch::all_exist(device, *scratch)) count = 0;
+    if (AxesLaunch::all_exist(device, scratch->state)) count = 0;
   }
   std::vector<std::uint64_t> pending(count <= kCapacity ? count : problem.results);
   if (count > kCapacity) {
@@ -346,22 +351,23 @@ PlannedAxes::PlannedAxes(device::Device& device, const Array& like, const Axes& 
   scratch_ = std::make_shared<AxesScratch>(device, axes_source(like.type(), shape));
   AxesScratch& scratch = *scratch_;
   scratch.exact = device::build(device, axes_exact_source(like.type(), shape), "axes_exact");
+  other_state_ = AxesScratch::zero_state(device);
   const std::vector<std::uint64_t> words = AxesLaunch::words(problem_);
   device.write(scratch.words, 0, words.data(), 8 * words.size());
   parts_ = shape.parts;
   if (const std::uint64_t bytes = bytes_of_parts(problem_, shape); bytes != 0) scratch.sums = device.allocate(bytes);
 }
 
-void PlannedAxes::launch(const Array& data, const device::Place& to) {
+void PlannedAxes::launch(const Array& data, const device::Place& to, bool looked_at) {
   if (problem_.results == 0) return;
   problem_.data = data;
   AxesShape shape = axes_shape(problem_, what_, skip_, device_.info());  // which depends on where the array begins
   shape.parts = std::min(shape.parts, parts_);
   const AxesLaunch launch(device_, *scratch_, problem_, shape, to);
   launch.sums();
-  launch.exact(problem_.results);
+  launch.exact(problem_.results, looked_at ? scratch_->state : other_state_);
 }
 
-bool PlannedAxes::all_exist() const { return AxesLaunch::all_exist(device_, *scratch_); }
+bool PlannedAxes::all_exist() const { return AxesLaunch::all_exist(device_, scratch_->state); }
 
 }  // namespace samesum::groups

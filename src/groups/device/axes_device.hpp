@@ -53,8 +53,9 @@ class PlannedAxes {
   PlannedAxes(device::Device& device, const Array& like, const Axes& axes, bool mean, NanPolicy nan);
 
   /// Enqueues: 64 bits for each result, in C order. Where a sum does not fit they are 0; where there is no mean, NaN.
-  void launch(const Array& data, const device::Place& to);
-  /// Waits: whether all results of the latest launch exist.
+  /// `looked_at`: all_exist() tells of this launch.
+  void launch(const Array& data, const device::Place& to, bool looked_at);
+  /// Waits: whether all results exist of the latest launch that is looked at.
   bool all_exist() const;
 
   const AxisProblem& problem() const noexcept { return problem_; }
@@ -66,6 +67,7 @@ class PlannedAxes {
   bool skip_;
   std::uint64_t parts_ = 1;  // for which there is memory
   std::shared_ptr<AxesScratch> scratch_;
+  device::Memory other_state_;  // of launches that are not looked at
 };
 
 }  // namespace samesum::groups

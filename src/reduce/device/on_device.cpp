@@ -152,6 +152,7 @@ Statistics collect_terms(Terms& terms, const CollectOptions& options, std::uint6
   Merged merged;
   for_terms(terms, options, most, report, [&](Statistics::Contents contents, std::uint64_t count) {
     merged(std::move(contents));
+    const device::Unlocked unlocked(terms.device().mutex());
     done(count);
   });
   return std::move(merged.all);
@@ -198,6 +199,7 @@ Accumulator sum_of_terms(statistics::Terms& terms, const Tuning& tuning, std::ui
   statistics::for_terms(terms, statistics::collect_options(statistics::kSumAlone, tuning), most, report,
                         [&](const Statistics::Contents& contents, std::uint64_t count) {
                           total.merge(contents.sum);
+                          const device::Unlocked unlocked(terms.device().mutex());
                           done(count);
                         });
   name_variant(report);

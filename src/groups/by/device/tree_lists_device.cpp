@@ -112,9 +112,12 @@ bool roots_on_device(const formula::Bound& bound, std::span<const Array> compone
     const device::Kernel kernel = device::build(device, source, "tree_of_lists");
     end = end / kNodeLeaves + count;
     longest = (longest + kNodeLeaves - 1) / kNodeLeaves;
-    std::vector<device::Memory>& into = states[0];
-    for (std::size_t k = into.size(); k < bound.types().size(); ++k)
-      into.push_back(device.allocate(end * formula::bytes_of(bound.types()[k]) + 16));
+    std::vector<device::Memory>& into = states[0];  // with many empty lists a level may have more nodes than the ones before it
+    into.resize(bound.types().size());
+    for (std::size_t k = 0; k < into.size(); ++k) {
+      const std::uint64_t bytes = end * formula::bytes_of(bound.types()[k]) + 16;
+      if (into[k].bytes < bytes) into[k] = device.allocate(bytes);
+    }
     std::vector<device::Argument> arguments;
     if (first) {
       for (const Array& component : components) {

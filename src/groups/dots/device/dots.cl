@@ -112,7 +112,7 @@ FN void find_steps(GLOBAL const ulong* axes, uint count, ulong first, ulong step
 #define ROW (TILE + 1)  // in local memory: rows begin in different banks
 #define LOADS (TILE * STEPS / GROUP_SIZE)
 #define SIDE (TILE / EACH)
-KERNEL FIXED_GROUP(GROUP_SIZE, 1)
+KERNEL FIXED_GROUP(GROUP_SIZE, 4)
 void dots_tiles(GLOBAL const uchar* a, ulong a_offset, GLOBAL const uchar* b, ulong b_offset, GLOBAL ulong* words, uint both_axes, uint row_axes,
                 uint column_axes, uint summed_axes, ulong rows, ulong columns, ulong steps, ulong first_tile, int a_across, int b_across,
                 GLOBAL ulong* to, ulong to_offset, GLOBAL ulong* pending, ulong capacity) {
@@ -166,7 +166,7 @@ void dots_tiles(GLOBAL const uchar* a, ulong a_offset, GLOBAL const uchar* b, ul
     }
     MEET();
     find_steps(summed_words, summed_axes, first + STEPS, steps, step_a, step_b);
-#pragma unroll 1  // more would not fit into the cache of instructions
+#pragma unroll 4  // all of them would not fit into the cache of instructions
     for (uint step = 0; step < STEPS; ++step) {
       REAL left_numbers[EACH], right_numbers[EACH];
 #pragma unroll

@@ -17,18 +17,22 @@
 namespace samesum::groups {
 namespace {
 
-constexpr std::uint32_t kEach = 4, kDotSteps = 16;
+constexpr std::uint32_t kDotSteps = 16;
 constexpr std::uint64_t kDotUnits = std::uint64_t{1} << 30;  // groups of a launch
 constexpr std::uint64_t kDotCapacity = std::uint64_t{1}
                                        << 16;  // results whose numbers are stored; if more are left, all are computed again
 
-// Rows and columns of a group's tile.
-std::uint32_t tile_of(const DeviceInfo& info) {
-  std::uint32_t tile = info.is_cpu ? kEach : 64;
-  while (tile > kEach && tile * tile / (kEach * kEach) > info.max_group_size) tile /= 2;
+// Rows and columns of a tile of results: of a group, and of a work-item.
+struct Tile {
+  std::uint32_t group, item;
+  std::uint32_t group_size() const { return group * group / (item * item); }
+};
+Tile tile_of(const DeviceInfo& info) {
+  if (info.is_cpu) return {4, 4};
+  Tile tile{32, 2};
+  while (tile.group > tile.item && tile.group_size() > info.max_group_size) tile.group /= 2;
   return tile;
 }
-std::uint32_t group_size_of(const DeviceInfo& info) { return tile_of(info) * tile_of(info) / (kEach * kEach); }
 
 // The kernels and the memory of a call, reused by the next one.
 struct DotScratch {
@@ -62,6 +66,7 @@ std::uint64_t last_stride(const DotAxes& axes, std::int64_t DotAxis::*stride) {
 
 device::Source dots_source(DType type, const DeviceInfo& info) {
   const auto flag = [](bool value) { return std::string(value ? "1" : "0"); };
+  const Tile tile = tile_of(info);
   const bool wide = type == DType::float64 || type == DType::int32 || type == DType::uint32;
   return {{"groups/expansion.h", "groups/near_moment.h", "groups/moments.h", "groups/device/pending.h", "groups/dots/device/dots.cl"},
           {{"REAL", "double"},
@@ -69,9 +74,9 @@ device::Source dots_source(DType type, const DeviceInfo& info) {
            {"VALUE(x)", std::string(as_double_source(type))},
            {"EXACT", flag(!wide)},
            {"INTEGERS", flag(is_integer(type))},
-           {"GROUP_SIZE", std::to_string(group_size_of(info))},
-           {"TILE", std::to_string(tile_of(info))},
-           {"EACH", std::to_string(kEach)},
+           {"GROUP_SIZE", std::to_string(tile.group_size())},
+           {"TILE", std::to_string(tile.group)},
+           {"EACH", std::to_string(tile.item)},
            {"STEPS", std::to_string(kDotSteps)}}};
 }
 
@@ -95,12 +100,12 @@ std::vector<std::uint64_t> dots_on_device(const DotProblem& problem, const devic
 
   constexpr std::uint64_t kReuse = 8;
   std::vector<std::uint64_t> words{0};
-  const std::uint32_t group_size = group_size_of(info);
+  const std::uint32_t group_size = tile_of(info).group_size();
   if (std::min(problem.rows.size(), problem.columns.size()) >= kReuse) {
     const std::uint32_t both = append(problem.both, words), rows = append(problem.rows, words), columns = append(problem.columns, words),
                         summed = append(problem.summed, words);
     device.write(scratch->words, 0, words.data(), 8 * words.size());
-    const std::uint64_t tile = tile_of(info);
+    const std::uint64_t tile = tile_of(info).group;
     const std::uint64_t tiles =
         problem.both.size() * ((problem.rows.size() + tile - 1) / tile) * ((problem.columns.size() + tile - 1) / tile);
     const std::int32_t a_across = last_stride(problem.rows, &DotAxis::a) < last_stride(problem.summed, &DotAxis::a);
