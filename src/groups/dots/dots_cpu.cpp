@@ -173,23 +173,23 @@ class Dots {
         fill(b.at, across_places, turned ? corner.a : corner.b, turned);
         own.sums.clear();
         std::fill(own.b.begin(), own.b.end(), -0.0);  // of columns that there are not
-        Least least;
+        Units units;
         for (std::uint64_t step = 0; step < problem_.summed.size(); step += kSteps) {
           const std::uint64_t steps = std::min(kSteps, problem_.summed.size() - step);
           const auto step_places = places_of(problem_.summed, step, steps);
           fill(a.along, step_places, 0, !turned);
           fill(b.along, step_places, 0, turned);
           pack_block(a, a.at.size(), steps, own.a.data(), kSteps, 1);
-          for (std::uint64_t i = 0; i < a.at.size() && wide_; ++i) least.of_a(own.a.data() + i * kSteps, steps);
+          for (std::uint64_t i = 0; i < a.at.size(); ++i) units.of_a(own.a.data() + i * kSteps, steps);
           pack_panels(b, steps, own.b.data());
           for (std::uint64_t panel = 0; panel * width_ < b.at.size(); ++panel) {
             const double* const of_panel = own.b.data() + panel * width_ * kSteps;
-            if (wide_) least.of_b(of_panel, steps * width_);
+            units.of_b(of_panel, steps * width_);
             add_panel(own.a.data(), kSteps, of_panel, steps, a.at.size(), !wide_, own.sums.at(panel * width_), apart);
           }
         }
         for (std::size_t i = 0; i < down_places.size(); ++i)
-          finish(own.sums.at(i * apart), across_places, corner.to + down_places[i].to, least.lost(problem_.summed.size()));
+          finish(own.sums.at(i * apart), across_places, corner.to + down_places[i].to, units, false);
       }
     });
   }
@@ -209,7 +209,7 @@ class Dots {
       fill(a.at, places, 0, true);
       fill(b.at, places, 0, false);
       own.sums.clear();
-      Least least;
+      Units units;
       for (std::uint64_t step = 0; step < problem_.summed.size(); step += kSteps) {
         const std::uint64_t steps = std::min(kSteps, problem_.summed.size() - step);
         const auto step_places = places_of(problem_.summed, step, steps);
@@ -217,13 +217,11 @@ class Dots {
         fill(b.along, step_places, 0, false);
         pack_block(a, places.size(), steps, own.a.data(), 1, width_);
         pack_block(b, places.size(), steps, own.b.data(), 1, width_);
-        if (wide_) {
-          least.of_a(own.a.data(), steps * width_);
-          least.of_b(own.b.data(), steps * width_);
-        }
+        units.of_a(own.a.data(), steps * width_);
+        units.of_b(own.b.data(), steps * width_);
         add_columns(own.a.data(), own.b.data(), steps, !wide_, own.sums.at(0));
       }
-      finish(own.sums.at(0), places, 0, least.lost(problem_.summed.size()));
+      finish(own.sums.at(0), places, 0, units, false);
     });
   }
 
@@ -238,7 +236,7 @@ class Dots {
     const auto* const b_base = static_cast<const std::byte*>(problem_.b.data());
     each_group(width_, [&](std::uint32_t task, const std::vector<DotAxes::Place>& places) {
       sums[task].clear();
-      Least least;
+      Units units;
       for (std::size_t i = 0; i < places.size(); ++i) {
         for (std::uint64_t step = 0; step < problem_.summed.size(); step += at_once) {
           const std::uint64_t steps = std::min(at_once, problem_.summed.size() - step);
@@ -254,13 +252,13 @@ class Dots {
             b = to + kSteps;
           }
           if (wide_) {
-            least.of_a(static_cast<const double*>(a), steps);
-            least.of_b(static_cast<const double*>(b), steps);
+            units.of_a(static_cast<const double*>(a), steps);
+            units.of_b(static_cast<const double*>(b), steps);
           }
           add_row(a, b, !in_place || type == DType::float64, steps, !wide_, sums[task].at(i));
         }
       }
-      finish(sums[task].at(0), places, 0, least.lost(problem_.summed.size()));
+      finish(sums[task].at(0), places, 0, units, true);
     });
   }
 
@@ -285,14 +283,13 @@ class Dots {
     });
   }
 
-  // Products that are too small lose bits beside their own rounding error.
-  struct Least {
+  // Of which the elements of both arrays are multiples.
+  struct Units {
     double a = std::numeric_limits<double>::infinity(), b = a;
-    void of_a(const double* numbers, std::uint64_t count) { a = std::min(a, least_magnitude(numbers, count)); }
-    void of_b(const double* numbers, std::uint64_t count) { b = std::min(b, least_magnitude(numbers, count)); }
-    double lost(std::uint64_t products) const {
-      return a * b >= LEAST_SQUARED * LEAST_SQUARED ? 0 : static_cast<double>(products) * LOST_OF_SMALL;
-    }
+    void of_a(const double* numbers, std::uint64_t count) { a = std::min(a, unit_of(numbers, count)); }
+    void of_b(const double* numbers, std::uint64_t count) { b = std::min(b, unit_of(numbers, count)); }
+    // Of the products; 0 if these, or their errors, may be no doubles.
+    double of_products() const { return a * b; }
   };
 
   // Packs each panel's columns side by side, a panel behind the other.
@@ -306,12 +303,12 @@ class Dots {
     block.along = std::move(panel.along);
   }
 
-  // Rounds neighbouring sums; those of which this is not certain are left to others.
-  void finish(const DotSums& sums, const std::vector<DotAxes::Place>& places, std::int64_t first, double lost) {
+  // Rounds neighbouring sums; those of which this is not certain are left to others. `noted`: they have a bound of what they lack.
+  void finish(const DotSums& sums, const std::vector<DotAxes::Place>& places, std::int64_t first, const Units& units, bool noted) {
     std::vector<double> found(places.size());
-    if (lost != 0) {
-      for (std::size_t i = 0; i < places.size(); ++i) sums.lost[i] += lost;
-    }
+    const double unit = units.of_products(), products = static_cast<double>(problem_.summed.size());
+    for (std::size_t i = 0; i < places.size(); ++i)
+      sums.lost[i] = noted ? sums.lost[i] + lost_of(0, unit, products) : lost_of(sums.lost[i], unit, products);
     const bool is_float = problem_.type() == DType::float64;
     if (is_float) round_moments(OF_SQUARED_NORM, {}, {sums.s, sums.e, sums.f, sums.lost, nullptr}, places.size(), 1, 0, found.data());
     std::vector<std::uint64_t> left;

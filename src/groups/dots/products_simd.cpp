@@ -31,8 +31,23 @@ struct Sums {
   // Written for GCC, whose own constructor is not for this instruction set.
   HWY_INLINE Sums() {}
 
+  // Of the first term's error, and the product's own.
   template <bool kExact>
   HWY_INLINE void add(V a, V b) {
+    const V product = hn::Mul(a, b), sum = hn::Add(s, product), of_s = watched::error(s, product, sum);
+    s = sum;
+    e = hn::Add(e, of_s);
+    lost = hn::Add(lost, hn::Abs(of_s));
+    if constexpr (!kExact) {
+      const V rest = watched::error_of_product(a, b, product);
+      e = hn::Add(e, rest);
+      lost = hn::Add(lost, hn::Abs(rest));
+    }
+  }
+
+  // The same with a bound of what `e` lacks.
+  template <bool kExact>
+  HWY_INLINE void add_noting(V a, V b) {
     const V product = hn::Mul(a, b), sum = hn::Add(s, product), of_s = watched::error(s, product, sum);
     const V more = hn::Add(e, of_s);
     V unsure = hn::Abs(watched::error(e, of_s, more));
@@ -127,7 +142,7 @@ void add_one_row(const Real* a, const Real* b, std::uint64_t count, const DotSum
   for (std::size_t v = 0; v < kVectors; ++v) load(x[v], lanes, v * kWidth);
   std::uint64_t i = 0;
   for (; i + kVectors * kWidth <= count; i += kVectors * kWidth) {
-    for (std::size_t v = 0; v < kVectors; ++v) x[v].template add<kExact>(numbers_at(a + i + v * kWidth), numbers_at(b + i + v * kWidth));
+    for (std::size_t v = 0; v < kVectors; ++v) x[v].template add_noting<kExact>(numbers_at(a + i + v * kWidth), numbers_at(b + i + v * kWidth));
   }
   for (std::size_t v = 0; v < kVectors; ++v) store(x[v], lanes, v * kWidth);
   SQUARES all{*sum.s, *sum.e, *sum.f, *sum.lost};
@@ -143,13 +158,20 @@ void add_row(const void* a, const void* b, bool wide, std::uint64_t count, bool 
   add(static_cast<const double*>(a), static_cast<const double*>(b), count, sum);
 }
 
+// The lowest bit of each number: what is left without it is subtracted. A power of two has no other bit.
 HWY_INLINE V least_of(V least, V x) {
   const D d;
+  const hn::RebindToUnsigned<D> bits;
   const V magnitude = hn::Abs(x);
-  return hn::Min(least, hn::IfThenElse(hn::Eq(magnitude, hn::Zero(d)), hn::Set(d, std::numeric_limits<double>::infinity()), magnitude));
+  const auto all = hn::BitCast(bits, magnitude);
+  const auto fraction = hn::And(all, hn::Set(bits, 0xfffffffffffff));
+  const V others = hn::BitCast(d, hn::And(all, hn::Sub(all, hn::Set(bits, 1))));
+  const auto is_power = hn::RebindMask(d, hn::Eq(fraction, hn::Zero(bits)));
+  const V lowest = hn::IfThenElse(is_power, magnitude, hn::Sub(magnitude, others));
+  return hn::Min(least, hn::IfThenElse(hn::Eq(magnitude, hn::Zero(d)), hn::Set(d, std::numeric_limits<double>::infinity()), lowest));
 }
 
-double least_magnitude(const double* numbers, std::uint64_t count) {
+double unit_of(const double* numbers, std::uint64_t count) {
   const D d;
   V least = hn::Set(d, std::numeric_limits<double>::infinity());
   std::uint64_t i = 0;
@@ -172,7 +194,7 @@ std::size_t panel_columns() { return kWidth; }
 using products::add_columns;
 using products::add_panel;
 using products::add_row;
-using products::least_magnitude;
+using products::unit_of;
 using products::panel_columns;
 using products::widen;
 }  // namespace HWY_NAMESPACE
@@ -186,7 +208,7 @@ namespace {
 SIMD_EXPORT(add_panel);
 SIMD_EXPORT(add_columns);
 SIMD_EXPORT(add_row);
-SIMD_EXPORT(least_magnitude);
+SIMD_EXPORT(unit_of);
 SIMD_EXPORT(widen);
 SIMD_EXPORT(panel_columns);
 
@@ -203,7 +225,7 @@ void add_columns(const double* a, const double* b, std::uint64_t steps, bool exa
 void add_row(const void* a, const void* b, bool wide, std::uint64_t count, bool exact, DotSums sum) {
   SIMD_CALL(add_row)(a, b, wide, count, exact, sum);
 }
-double least_magnitude(const double* numbers, std::uint64_t count) { return SIMD_CALL(least_magnitude)(numbers, count); }
+double unit_of(const double* numbers, std::uint64_t count) { return SIMD_CALL(unit_of)(numbers, count); }
 void widen(const float* from, std::uint64_t count, double* to) { SIMD_CALL(widen)(from, count, to); }
 
 }  // namespace samesum::groups

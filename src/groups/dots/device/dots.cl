@@ -15,9 +15,11 @@
 #if GROUP_SIZE > 1
 #define MEET() barrier_local()
 #define UNROLL_LOADS _Pragma("unroll")
+#define UNROLL_STEPS _Pragma("unroll 4")  // all of them would not fit into the cache of instructions
 #else
 #define MEET()
 #define UNROLL_LOADS
+#define UNROLL_STEPS
 #endif
 
 typedef struct {
@@ -39,12 +41,24 @@ FN PLACE place_of(GLOBAL const ulong* axes, uint count, ulong index) {
   return place;
 }
 
-// The sum of products: two terms, and a bound of what they lack.
+// The sum of products: two terms, and what they lack at most, or the magnitudes that were added to the second one.
 typedef struct {
   REAL s, e, lost;
 } DOT_SUM;
 
 FN DOT_SUM dot_add(DOT_SUM x, REAL a, REAL b) {
+  const REAL product = a * b, s = x.s + product, of_s = error_of_sum(x.s, product, s);
+  x.s = s;
+  x.e += of_s;
+  x.lost += magnitude_of_real(of_s);
+#if !EXACT
+  const REAL rest = fma(a, b, -product);
+  x.e += rest;
+  x.lost += magnitude_of_real(rest);
+#endif
+  return x;
+}
+FN DOT_SUM dot_add_noting(DOT_SUM x, REAL a, REAL b) {
   const REAL product = a * b, s = x.s + product, of_s = error_of_sum(x.s, product, s), e = x.e + of_s;
   x.lost += magnitude_of_real(error_of_sum(x.e, of_s, e));
   x.s = s;
@@ -55,6 +69,22 @@ FN DOT_SUM dot_add(DOT_SUM x, REAL a, REAL b) {
   x.e = more;
 #endif
   return x;
+}
+
+// The greatest power of two of which a number is a multiple.
+FN REAL unit_of(REAL x) {
+  const REAL size = magnitude_of_real(x);
+  const ulong bits = as_ulong(size);
+  if (bits == 0) return (REAL)0x1p1023;
+  return (bits & 0xfffffffffffffUL) == 0 ? size : size - as_double(bits & (bits - 1));
+}
+FN REAL less_of(REAL a, REAL b) { return a < b ? a : b; }
+
+// As lost_of() of products.hpp.
+FN REAL lost_of(REAL added, REAL unit, REAL products) {
+  const REAL more = (REAL)(1 + 0x1p-20);
+  if (unit > 0 && added * more <= (REAL)0x1p53 * unit) return 0;
+  return added * (2 * products) * (more * (REAL)0x1p-53) + (unit > 0 ? (REAL)0 : products * (REAL)0x1p-1070);
 }
 
 // Store a sum, rounded once. They return 1 if it is not determined.
@@ -120,7 +150,6 @@ void dots_tiles(GLOBAL const uchar* a, ulong a_offset, GLOBAL const uchar* b, ul
   LOCAL_VAR REAL of_b[STEPS * ROW];
   LOCAL_VAR long step_a[STEPS];  // where the elements of the next steps lie
   LOCAL_VAR long step_b[STEPS];
-  LOCAL_VAR uint some_small[1];
   const uint id = local_id(), x = id & (SIDE - 1), y = id / SIDE;
   GLOBAL const ulong* const both_words = words + 1;
   GLOBAL const ulong* const row_words = both_words + 4 * both_axes;
@@ -147,8 +176,7 @@ void dots_tiles(GLOBAL const uchar* a, ulong a_offset, GLOBAL const uchar* b, ul
     sums[k].s = (REAL)-0.0;
     sums[k].e = sums[k].lost = 0;
   }
-  if (id == 0) some_small[0] = 0;
-  uint small = 0;
+  REAL unit_a = (REAL)0x1p1023, unit_b = unit_a;  // of all elements
   find_steps(summed_words, summed_axes, 0, steps, step_a, step_b);
   MEET();
   for (ulong first = 0; first < steps; first += STEPS) {
@@ -160,13 +188,14 @@ void dots_tiles(GLOBAL const uchar* a, ulong a_offset, GLOBAL const uchar* b, ul
       REAL of_row = (REAL)-0.0, of_column = 0;  // whose product adds nothing
       if (first + a_step < steps) of_row = element_at(from_a, at_a[k] + step_a[a_step]);
       if (first + b_step < steps) of_column = element_at(from_b, at_b[k] + step_b[b_step]);
-      small |= is_small(of_row) || is_small(of_column);
+      unit_a = less_of(unit_a, unit_of(of_row));
+      unit_b = less_of(unit_b, unit_of(of_column));
       of_a[a_step * ROW + a_row] = of_row;
       of_b[b_step * ROW + b_column] = of_column;
     }
     MEET();
     find_steps(summed_words, summed_axes, first + STEPS, steps, step_a, step_b);
-#pragma unroll 4  // all of them would not fit into the cache of instructions
+    UNROLL_STEPS
     for (uint step = 0; step < STEPS; ++step) {
       REAL left_numbers[EACH], right_numbers[EACH];
 #pragma unroll
@@ -179,20 +208,28 @@ void dots_tiles(GLOBAL const uchar* a, ulong a_offset, GLOBAL const uchar* b, ul
     }
     MEET();
   }
-  if (small) atomic_add_local32(&some_small[0], 1);
+  of_a[id] = unit_a;
+  of_b[id] = unit_b;
+  for (uint distance = GROUP_SIZE / 2; distance != 0; distance /= 2) {
+    MEET();
+    if (id < distance) {
+      of_a[id] = less_of(of_a[id], of_a[id + distance]);
+      of_b[id] = less_of(of_b[id], of_b[id + distance]);
+    }
+  }
   MEET();
+  const REAL unit = of_a[0] * of_b[0];  // of their products; 0 if these, or their errors, may be no doubles
   ulong row_to[EACH], column_to[EACH];
 #pragma unroll
   for (uint k = 0; k < EACH; ++k) {
     row_to[k] = (ulong)place_of(row_words, row_axes, top + y + k * SIDE).to;
     column_to[k] = (ulong)place_of(column_words, column_axes, left + x + k * SIDE).to;
   }
-  const REAL more = some_small[0] != 0 ? (REAL)steps * (REAL)LOST_OF_SMALL : 0;
 #pragma unroll
   for (uint k = 0; k < EACH * EACH; ++k) {
     if (top + y + k / EACH * SIDE < rows && left + x + k % EACH * SIDE < columns) {
       const ulong result = (ulong)corner.to + row_to[k / EACH] + column_to[k % EACH];
-      sums[k].lost += more;
+      sums[k].lost = lost_of(sums[k].lost, unit, (REAL)steps);
       if (store_short_dot(sums[k], to + to_offset + result)) add_pending(words, pending, capacity, result);
     }
   }
@@ -220,7 +257,7 @@ void dots_lanes(GLOBAL const uchar* a, ulong a_offset, GLOBAL const uchar* b, ul
   for (ulong step = lane; step < steps; step += lanes) {
     const PLACE at = place_of(summed_words, summed_axes, step);
     const REAL of_a = element_at(from_a, at.a), of_b = element_at(from_b, at.b);
-    sum = dot_add(sum, of_a, of_b);
+    sum = dot_add_noting(sum, of_a, of_b);
     if (is_small(of_a) || is_small(of_b)) sum.lost += (REAL)LOST_OF_SMALL;
   }
   SQUARES all;
