@@ -113,10 +113,8 @@ std::string position_of(std::uint64_t index, const std::vector<std::uint64_t>& s
   return fmt::format("({})", fmt::join(numbers, ", "));
 }
 
-namespace {}  // namespace
-
 void for_each_result(std::uint64_t count, const std::uint64_t* which, std::uint32_t threads, std::uint64_t chunk, std::string_view name,
-                     const std::vector<std::uint64_t>& shape, core::FunctionRef<void(std::uint64_t)> one) {
+                     const std::vector<std::uint64_t>& shape, core::FunctionRef<void(std::uint64_t, std::uint64_t)> one) {
   std::mutex mutex;
   std::uint64_t failed = count;
   std::exception_ptr error;
@@ -124,7 +122,7 @@ void for_each_result(std::uint64_t count, const std::uint64_t* which, std::uint3
     for (std::uint64_t i = first; i < first + size; ++i) {
       const std::uint64_t index = which != nullptr ? which[i] : i;
       try {
-        one(index);
+        one(i, index);
       } catch (const Error& of_one) {
         const std::lock_guard lock(mutex);
         if (i >= failed) return;
@@ -137,9 +135,14 @@ void for_each_result(std::uint64_t count, const std::uint64_t* which, std::uint3
   if (error) std::rethrow_exception(error);
 }
 
+void place_results(const std::vector<std::uint64_t>& which, const std::byte* from, std::size_t bytes, std::byte* to) {
+  for (std::size_t i = 0; i < which.size(); ++i) std::memcpy(to + which[i] * bytes, from + i * bytes, bytes);
+}
+
 namespace {
 
-// Results one by one, all or some of them. On the CPU many at once, where there are more of them than threads.
+// Results one by one: all, or some, which then lie one after the other in `to`. On the CPU many at once, where there are more of them than
+// threads.
 void reduce_each(const AxisProblem& problem, AxisReduction reduction, const Options& options, const std::vector<std::uint64_t>* which,
                  DType type, std::byte* to) {
   const std::uint64_t count = which != nullptr ? which->size() : problem.results;
@@ -154,9 +157,10 @@ void reduce_each(const AxisProblem& problem, AxisReduction reduction, const Opti
   if (on_host) of_one.device = Device::open("cpu");
   if (threads > 1) of_one.tuning.threads = 1;
   const std::uint64_t chunk = std::max<std::uint64_t>(1, std::min<std::uint64_t>(count / threads / 8, (1 << 16) / (each_bytes + 1) + 1));
-  for_each_result(
-      count, which != nullptr ? which->data() : nullptr, threads, chunk, name_of(reduction), problem.shape,
-      [&](std::uint64_t index) { reduce_one(problem.elements(index), reduction, problem.ddof, of_one, type, to + index * size_of(type)); });
+  for_each_result(count, which != nullptr ? which->data() : nullptr, threads, chunk, name_of(reduction), problem.shape,
+                  [&](std::uint64_t i, std::uint64_t index) {
+                    reduce_one(problem.elements(index), reduction, problem.ddof, of_one, type, to + i * size_of(type));
+                  });
 }
 
 // Whether a result says where an element stands.
@@ -172,7 +176,10 @@ void reduce_host(const AxisProblem& problem, AxisReduction reduction, const Opti
     return reduce_each(problem, reduction, options, nullptr, type, to);
   }
   const std::vector<std::uint64_t> pending = reduce_cpu(problem, reduction, options.nan, options.tuning.threads, to);
-  if (!pending.empty()) reduce_each(problem, reduction, options, &pending, type, to);
+  if (pending.empty()) return;
+  std::vector<std::byte> found(pending.size() * size_of(type));
+  reduce_each(problem, reduction, options, &pending, type, found.data());
+  place_results(pending, found.data(), size_of(type), to);
 }
 
 }  // namespace
@@ -351,7 +358,7 @@ void axis_reduction(const Array& data, AxisReduction reduction, const Axes& axes
       groups::DeviceResults there(device, to);
       const std::vector<std::uint64_t> pending = groups::reduce_on_device(problem, reduction, options.nan, there.memory(), there.offset());
       // Of those that are left few are computed there; of many the elements come to the host.
-      std::vector<std::byte> fixed(pending.empty() ? 0 : problem.results * size_of(type));
+      std::vector<std::byte> fixed(pending.size() * size_of(type));
       if (pending.size() > groups::kFewPending) {
         const Values copy = groups::copied_to_host(data);
         Options on_cpu = options;

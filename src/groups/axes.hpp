@@ -65,10 +65,13 @@ void require_same_device(const Array& to, const Array& data);
 /// Writes products along axes, of a shape with elements, to an array of their type and shape.
 void multiply_along(const Array& data, const Axes& axes, const Array& to, const Options& options);
 
-/// Calls one(result) for each of `count` results, of `which` if that is not null, in `threads` tasks, `chunk` at a time. @throws Error what
-/// the first of them throws that has no answer, with `name` and its position in results of this shape.
+/// Calls one(i, result) for the i-th of `count` results, of `which` if that is not null, in `threads` tasks, `chunk` at a time. @throws
+/// Error what the first of them throws that has no answer, with `name` and its position in results of this shape.
 void for_each_result(std::uint64_t count, const std::uint64_t* which, std::uint32_t threads, std::uint64_t chunk, std::string_view name,
-                     const std::vector<std::uint64_t>& shape, core::FunctionRef<void(std::uint64_t)> one);
+                     const std::vector<std::uint64_t>& shape, core::FunctionRef<void(std::uint64_t, std::uint64_t)> one);
+
+/// Puts results of `bytes` each, which lie one after the other, in their places in an array of all results.
+void place_results(const std::vector<std::uint64_t>& which, const std::byte* from, std::size_t bytes, std::byte* to);
 
 /// Which axes of the array are reduced. @throws Error (usage) for an axis that it does not have, or that is named twice.
 std::vector<bool> reduced_axes(const Array& data, const Axes& axes);

@@ -1,5 +1,7 @@
 // Dot products along axes and products of matrices, on every device: the bits of dot() of each result's elements alone.
-#include "selftest/cases.hpp"
+#include "device/memory/buffer.hpp"
+#include "groups/dots/device/dots_device.hpp"
+#include "groups/dots/dots.hpp"
 #include "support/devices.hpp"
 #include "support/simd_levels.hpp"
 
@@ -359,6 +361,42 @@ TEST(AxesDot, BadInput) {
   EXPECT_NE(message([&] { dot(left, left, Axes{0}.with_ddof(1)); }).find("ddof"), std::string::npos);
   EXPECT_NE(message([&] { matmul(left, Array(a.data(), Shape{}, DType::float64)); }).find("one axis or more"), std::string::npos);
   EXPECT_NE(message([&] { dot(left, left, Axes{0}, Array(to.data(), 4, DType::float64)); }).find("shape (3)"), std::string::npos);
+}
+
+// Of ordinary numbers hardly any sum is left to be added up in integers: neither ties, nor tiles with rows, columns or steps that there are
+// not.
+TEST(AxesDot, LeavesFewResults) {
+  std::mt19937_64 random(6);
+  std::normal_distribution<double> normal;
+  for (const DType type : {DType::float64, DType::float32}) {
+    for (const std::uint64_t k : {4u, 17u, 200u, 1000u}) {
+      const std::uint64_t n = 37;
+      const auto apart = static_cast<std::int64_t>(k * size_of(type)), each = static_cast<std::int64_t>(size_of(type));
+      // Zeros of both signs, and numbers of which many sums lie in the middle between two doubles.
+      const Elements a = floats(type, n * k, [&] { return random() % 9 == 0 ? (random() % 2 != 0 ? 0.0 : -0.0) : normal(random); });
+      const Elements b = floats(type, n * k, [&] { return static_cast<float>(normal(random)); });
+      for (const Device& device : test::devices()) {
+        std::vector<Buffer> buffers;
+        const Array left = placed(a, {n, k}, device, buffers), right = placed(b, {n, k}, device, buffers);
+        const Axes last{-1};
+        const auto rows = [&](const Array& of, bool down) {
+          const std::vector<std::uint64_t> shape = down ? std::vector<std::uint64_t>{n, 1, k} : std::vector<std::uint64_t>{1, n, k};
+          const std::vector<std::int64_t> strides =
+              down ? std::vector<std::int64_t>{apart, 0, each} : std::vector<std::int64_t>{0, apart, each};
+          if (of.on_device()) return Array(of.buffer(), Shape(shape), type, 0, Strides(strides));
+          return Array(of.data(), Shape(shape), type, Strides(strides));
+        };
+        const groups::DotProblem problem(rows(left, true), rows(right, false), last);
+        std::vector<std::byte> results(8 * n * n);
+        if (device.info().has(Capability::kernels)) {
+          const Buffer to(device, results.size());
+          EXPECT_LE(groups::dots_on_device(problem, to.state().memory, 0).size(), 1u) << device.info().selector << " " << k;
+        } else {
+          EXPECT_LE(groups::dots_on_cpu(problem, 0, results.data()).size(), 1u) << name_of(type) << " " << k;
+        }
+      }
+    }
+  }
 }
 
 // The bits do not depend on the number of threads, nor on how results are divided into tiles.

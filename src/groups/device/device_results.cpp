@@ -4,7 +4,6 @@
 #include "groups/axes.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -32,7 +31,7 @@ DeviceResults::DeviceResults(const samesum::Device& device, const Array& to)
 void DeviceResults::finish(const std::vector<std::uint64_t>& which, const std::byte* others) {
   const std::size_t element = size_of(to_.type());
   if (in_place_) {
-    for (const std::uint64_t index : which) to_.buffer().write(others + index * element, element, to_.offset() + index * element);
+    for (std::size_t i = 0; i < which.size(); ++i) to_.buffer().write(others + i * element, element, to_.offset() + which[i] * element);
     return;
   }
   std::vector<std::byte> all(to_.bytes());
@@ -44,7 +43,7 @@ void DeviceResults::finish(const std::vector<std::uint64_t>& which, const std::b
       queue.plans().give_back(std::string(kResultsOfAxes), std::make_shared<device::Memory>(memory_));
     }
   }
-  for (const std::uint64_t index : which) std::memcpy(all.data() + index * element, others + index * element, element);
+  place_results(which, others, element, all.data());
   copy_to(to_, all.data());
 }
 

@@ -22,7 +22,7 @@ class DeviceResults {
   const device::Memory& memory() const noexcept { return memory_; }
   std::uint64_t offset() const noexcept { return in_place_ ? to_.offset() : 0; }  ///< in bytes, a multiple of 8
 
-  /// Waits. Replaces the results `which` by those of `others`, an array of all results, and brings all of them to `to`.
+  /// Waits. Replaces the results `which` by those of `others`, which lie one after the other, and brings all of them to `to`.
   void finish(const std::vector<std::uint64_t>& which, const std::byte* others);
 
  private:

@@ -26,7 +26,7 @@
 namespace samesum {
 namespace {
 
-// Some results by dot(), in integers; on the CPU many at once, where there are more of them than threads.
+// Some results by dot(), in integers, one after the other in `to`. On the CPU many at once, where there are more of them than threads.
 void each_dot(const groups::DotProblem& problem, const std::vector<std::uint64_t>& which, const Options& options, std::byte* to) {
   const std::uint64_t each_bytes = 2 * problem.summed.size() * size_of(problem.a.type());
   const std::uint32_t threads = !problem.a.on_device() && which.size() > 1 && each_bytes < core::kMaxChunkBytes
@@ -35,15 +35,17 @@ void each_dot(const groups::DotProblem& problem, const std::vector<std::uint64_t
   Options of_one = options;
   of_one.report = nullptr;
   of_one.progress = {};
+  if (!problem.a.on_device()) of_one.device = Device::open("cpu");
   if (threads > 1) of_one.tuning.threads = 1;
   const std::uint64_t chunk =
       std::max<std::uint64_t>(1, std::min<std::uint64_t>(which.size() / threads / 8, (1 << 16) / (each_bytes + 1) + 1));
-  groups::for_each_result(which.size(), which.data(), threads, chunk, "dot product", problem.shape, [&](std::uint64_t result) {
-    const auto put = [&](auto value) { std::memcpy(to + 8 * result, &value, sizeof value); };
-    const ProductAccumulator sum = dot(problem.left(result), problem.right(result), of_one);
-    if (problem.type() == DType::float64) return put(sum.round(options.nan));
-    return problem.type() == DType::int64 ? put(sum.to_int64()) : put(sum.to_uint64());
-  });
+  groups::for_each_result(which.size(), which.data(), threads, chunk, "dot product", problem.shape,
+                          [&](std::uint64_t i, std::uint64_t result) {
+                            const auto put = [&](auto value) { std::memcpy(to + 8 * i, &value, sizeof value); };
+                            const ProductAccumulator sum = dot(problem.left(result), problem.right(result), of_one);
+                            if (problem.type() == DType::float64) return put(sum.round(options.nan));
+                            return problem.type() == DType::int64 ? put(sum.to_int64()) : put(sum.to_uint64());
+                          });
 }
 
 std::vector<std::uint64_t> all_of(const groups::DotProblem& problem) {
@@ -60,7 +62,10 @@ void dots_on_host(const groups::DotProblem& problem, const Options& options, std
   } else {
     pending = all_of(problem);
   }
-  if (!pending.empty()) each_dot(problem, pending, options, to);
+  if (pending.empty()) return;
+  std::vector<std::byte> found(8 * pending.size());
+  each_dot(problem, pending, options, found.data());
+  groups::place_results(pending, found.data(), 8, to);
 }
 
 Array here(const Array& array, Values& copy) {
@@ -89,7 +94,7 @@ void dots_to(const Array& a, const Array& b, const Axes& axes, const Array& to, 
     if (groups::has_dots_on_device(problem)) {
       groups::DeviceResults there(device, to);
       const std::vector<std::uint64_t> pending = groups::dots_on_device(problem, there.memory(), there.offset());
-      if (!pending.empty()) results.resize(8 * problem.results);
+      results.resize(8 * pending.size());
       other_dots(problem, a, b, axes, pending, options, results.data());
       return there.finish(pending, results.data());
     }

@@ -73,9 +73,9 @@ FN DOT_SUM dot_add_noting(DOT_SUM x, REAL a, REAL b) {
 
 // The greatest power of two of which a number is a multiple.
 FN REAL unit_of(REAL x) {
+  if (x == 0) return (REAL)0x1p1023;
   const REAL size = magnitude_of_real(x);
   const ulong bits = as_ulong(size);
-  if (bits == 0) return (REAL)0x1p1023;
   return (bits & 0xfffffffffffffUL) == 0 ? size : size - as_double(bits & (bits - 1));
 }
 FN REAL less_of(REAL a, REAL b) { return a < b ? a : b; }
