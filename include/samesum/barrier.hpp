@@ -1,5 +1,6 @@
 // Kernels of the caller's own with a barrier over all work-groups: launches of no more groups than can be resident at once.
-// samesum/kernel.hpp compiles them. The barrier itself is for kernels: samesum/device/grid_barrier.h. docs/barrier.md explains how it works.
+// samesum/kernel.hpp compiles them. The barrier itself is for kernels: samesum/device/grid_barrier.h. docs/barrier.md explains how it
+// works.
 //
 //   const samesum::Device device = samesum::Device::open("cuda:0");
 //   const samesum::Kernel kernel(device, source, "heat");            // its first parameter: GRID_GLOBAL unsigned int* state
@@ -20,7 +21,10 @@ namespace samesum SAMESUM_EXPORT {
 struct GridOptions {
   std::uint32_t group_size = 256;  ///< work-items of a group
   std::uint32_t groups = 0;        ///< 0: as many as can be resident; the kernel shares its work out over grid.groups
-  double limit_seconds = 10;       ///< of the watchdog; 0: none. A device without a clock counts polls instead, which is inexact
+  /// Of the watchdog; 0: none. A device without a clock counts polls instead, 2·10^9 for a second: its limit comes up to several times
+  /// later.
+  /// @throws Error (usage) from launch_grid() for a negative one or NaN.
+  double limit_seconds = 10;
   bool discover = false;  ///< find the resident groups by the launch itself even if the device knows them: for measurements and tests
 };
 

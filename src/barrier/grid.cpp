@@ -16,8 +16,8 @@ namespace {
 constexpr std::uint32_t kMaxWorkItemsOfUnit = 2048;
 constexpr std::uint32_t kMaxGroupsOfUnit = 32;
 
-// Nearly all devices without a clock are CPUs: their approximate polling rate.
-constexpr double kPollsPerSecond = 4e8;
+// Nearly all devices without a clock are CPUs: about the most polls that they make, so that the limit seldom comes early.
+constexpr double kPollsPerSecond = 2e9;
 
 std::uint32_t limit_in(double units) {
   return static_cast<std::uint32_t>(std::clamp(std::ceil(units), 1.0, static_cast<double>(GRID_BARRIER_NO_LIMIT - 1)));

@@ -29,9 +29,10 @@ std::vector<device::Argument> barrier::lower(const Device& device, const std::ve
   std::vector<device::Argument> lowered;
   const auto memory_of = [&](const Buffer& buffer) {
     if (buffer.device().info().selector != device.info().selector) {
-      throw Error(ErrorKind::usage,
-                  fmt::format("argument {} of the kernel is memory of {}, and the kernel is one of {}: open one device and make both for it",
-                              lowered.size(), buffer.device().info().selector, device.info().selector));
+      throw Error(
+          ErrorKind::usage,
+          fmt::format("argument {} of the kernel is memory of {}, and the kernel is one of {}: open one device and make both for it",
+                      lowered.size(), buffer.device().info().selector, device.info().selector));
     }
     return buffer.state().memory;
   };

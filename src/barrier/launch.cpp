@@ -4,6 +4,9 @@
 #include "core/float_environment.hpp"
 
 #include <samesum/barrier.hpp>
+#include <samesum/error.hpp>
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
@@ -39,6 +42,9 @@ namespace {
 
 std::shared_ptr<GridLaunch::State> enqueue(Kernel::State& kernel, std::vector<device::Argument> arguments, barrier::Plan plan,
                                            std::uint32_t group_size, double limit_seconds) {
+  if (!(limit_seconds >= 0)) {
+    throw Error(ErrorKind::usage, fmt::format("a watchdog's limit of {} s: 0 or more, where 0 is none", limit_seconds));
+  }
   device::Device& device = kernel.device.implementation();
   auto& slot = kernel.launches[kernel.next++ % kernel.launches.size()];
   device::Memory memory;

@@ -288,6 +288,45 @@ TEST(AxesReductionsOfRows, OfNumbersThatAreHardToRound) {
   }
 }
 
+// The least and the greatest integers, whose squares need all bits of a word, in short rows and columns of many results.
+TEST(AxesReductionsOfRows, OfTheGreatestIntegers) {
+  constexpr std::uint64_t kResults = 150;
+  for (const DType type : kDTypes) {
+    if (!is_integer(type)) continue;
+    for (const std::uint64_t each : {1u, 2u, 3u, 4u, 8u}) {
+      const std::size_t bytes = size_of(type);
+      std::vector<std::byte> elements(kResults * each * bytes);
+      for (std::uint64_t i = 0; i < kResults * each; ++i) {
+        std::uint64_t value = ~std::uint64_t{0} >> (is_signed(type) ? 1 : 0) >> (8 * (8 - bytes));  // the greatest
+        if (i % 7 == 6 && is_signed(type)) ++value;                                                 // the least
+        if (i % 11 == 10) --value;
+        std::memcpy(elements.data() + i * bytes, &value, bytes);
+      }
+      const Array rows(elements.data(), Shape{kResults, each}, type);
+      for (const Device& device : test::devices()) {
+        // Types of one width have the same kernels, but for signs.
+        if (device.info().has(Capability::kernels) && type != DType::uint32 && type != DType::int32 && type != DType::uint16) continue;
+        for (const AxisReduction what : {AxisReduction::variance, AxisReduction::squared_norm}) {
+          for (const bool columns : {false, true}) {
+            const Array data = columns ? Array(elements.data(), Shape{each, kResults}, type) : rows;
+            const Axes axes{columns ? 0 : 1};
+            std::vector<std::byte> expected;
+            for (const Array& group : test::groups_of(data, axes)) {
+              const std::vector<std::byte> one = alone(group, what, 0, NanPolicy::propagate);
+              expected.insert(expected.end(), one.begin(), one.end());
+            }
+            if (expected.size() != 8 * kResults) continue;  // a sum that does not fit
+            const Values found = axis_reduction(data, what, axes, {.device = device});
+            EXPECT_EQ(std::memcmp(found.data(), expected.data(), expected.size()), 0)
+                << device.info().selector << " " << name_of(what) << " of " << each << " " << name_of(type)
+                << (columns ? " in columns" : "");
+          }
+        }
+      }
+    }
+  }
+}
+
 TEST(AxesReductionsOfRows, RefuseDdofOfWhatHasNone) {
   const std::vector<double> x = {1, 2, 4, 8, 16, 32};
   const Array matrix(x.data(), {2, 3}, DType::float64);

@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cmath>
 #include <mutex>
 #include <numeric>
 #include <thread>
@@ -217,6 +218,20 @@ TEST(Watchdog, ReportsAGroupThatLeavesEarly) {
       told.write(zeros.data(), sizeof zeros);
       options.limit_seconds = 60;
       EXPECT_EQ(launch_grid(device, kernel, {told, groups, last}, options).wait(), groups);
+    }
+  }
+}
+
+TEST(Watchdog, RefusesWhatIsNoTime) {
+  for (const Device& device : devices()) {
+    const Kernel kernel(device, check_source(8), "check");
+    for (const double seconds : {-1.0, std::nan("")}) {
+      GridOptions options;
+      options.group_size = 8;
+      options.limit_seconds = seconds;
+      const Buffer memory(device, 4096);
+      const std::string message = message_of(ErrorKind::usage, [&] { launch_grid(device, kernel, {memory}, options); });
+      EXPECT_NE(message.find("watchdog's limit"), std::string::npos) << message;
     }
   }
 }

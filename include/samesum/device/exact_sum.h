@@ -41,8 +41,13 @@
 #if defined(__CUDACC__) || defined(__CUDACC_RTC__) || defined(__OPENCL_VERSION__)  // hosts need only the words above
 #if defined(__CUDACC__) || defined(__CUDACC_RTC__)
 #define EXACT_SUM_KERNEL extern "C" __global__
-#define EXACT_SUM_FN [[maybe_unused]] static __device__ __forceinline__
-#define EXACT_SUM_SELDOM [[maybe_unused]] static __device__ __noinline__  // takes no registers from what is called often
+#if __cplusplus < 201703L
+#define EXACT_SUM_UNUSED __attribute__((unused))
+#else
+#define EXACT_SUM_UNUSED [[maybe_unused]]
+#endif
+#define EXACT_SUM_FN EXACT_SUM_UNUSED static __device__ __forceinline__
+#define EXACT_SUM_SELDOM EXACT_SUM_UNUSED static __device__ __noinline__  // takes no registers from what is called often
 #define EXACT_SUM_GLOBAL
 #define EXACT_SUM_LOCAL
 #define EXACT_SUM_LOCAL_VAR __shared__

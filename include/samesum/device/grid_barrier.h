@@ -65,7 +65,12 @@
 
 #if defined(__CUDACC__) || defined(__CUDACC_RTC__)
 #define GRID_KERNEL extern "C" __global__
-#define GRID_FN [[maybe_unused]] static __device__ __forceinline__
+#if __cplusplus < 201703L
+#define GRID_UNUSED __attribute__((unused))
+#else
+#define GRID_UNUSED [[maybe_unused]]
+#endif
+#define GRID_FN GRID_UNUSED static __device__ __forceinline__
 #define GRID_GLOBAL
 #define GRID_LOCAL
 #define GRID_LOCAL_VAR __shared__

@@ -147,11 +147,12 @@ class OpenClDevice final : public Device {
     cl_uint bits = 0;
     check(api().clGetDeviceInfo(id_, CL_DEVICE_MEM_BASE_ADDR_ALIGN, sizeof bits, &bits, nullptr), "ask about the device", context());
     if (const std::uint64_t aligned = std::max(bits / 8, 1u); offset % aligned != 0) {
-      throw Error(ErrorKind::usage,
-                  fmt::format("an array at byte {} of its buffer cannot be an argument: this device takes multiples of {}; give the buffer, "
-                              "and the offset as an argument of its own",
-                              offset, aligned),
-                  context());
+      throw Error(
+          ErrorKind::usage,
+          fmt::format("an array at byte {} of its buffer cannot be an argument: this device takes multiples of {}; give the buffer, "
+                      "and the offset as an argument of its own",
+                      offset, aligned),
+          context());
     }
     cl_int code = CL_SUCCESS;
     const cl_mem created = api().clCreateSubBuffer(buffer, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region, &code);
@@ -255,7 +256,10 @@ class OpenClDevice final : public Device {
     const std::array<std::size_t, 3> local = {grid.group_size, grid.more_items[0], grid.more_items[1]};
     const std::array<std::size_t, 3> global = {local[0] * grid.groups, local[1] * grid.more_groups[0], local[2] * grid.more_groups[1]};
     if (global[0] * global[1] * global[2] == 0 || grid.group_size > largest || local[1] * local[2] > largest / grid.group_size) {
-      fail(fmt::format("cannot run in groups of this size: this kernel takes 1 to {} work-items", largest), kernel.name, grid);
+      const bool no_group = std::uint64_t{grid.groups} * grid.more_groups[0] * grid.more_groups[1] == 0;
+      fail(no_group ? "a launch of no groups: of each axis there is at least one"
+                    : fmt::format("cannot run in groups of this size: this kernel takes 1 to {} work-items, over all axes", largest),
+           kernel.name, grid);
     }
     const std::size_t given = arguments.size() + (grid.local_bytes != 0 ? 1 : 0);
     if (given != loaded.arguments) fail(fmt::format("the kernel takes {} arguments, not {}", loaded.arguments, given), kernel.name, grid);
@@ -271,7 +275,8 @@ class OpenClDevice final : public Device {
     }
     const cl_uint axes = global[2] > 1 ? 3 : global[1] > 1 ? 2 : 1;
     const InDriver call("clEnqueueNDRangeKernel", label_);  // PoCL compiles in it
-    const cl_int code = api().clEnqueueNDRangeKernel(queue_.get(), loaded.kernel, axes, nullptr, global.data(), local.data(), 0, nullptr, nullptr);
+    const cl_int code =
+        api().clEnqueueNDRangeKernel(queue_.get(), loaded.kernel, axes, nullptr, global.data(), local.data(), 0, nullptr, nullptr);
     if (code != CL_SUCCESS) check(code, "launch the kernel", context(kernel.name, grid));
   }
 

@@ -24,7 +24,7 @@ FN SUM sum_merge(SUM x, SUM y) {
 FN SUM sum_add(SUM x, long value) {
   SUM y;
   y.sum = value;
-  y.low = (ulong)(value * value);
+  y.low = (ulong)value * (ulong)value;  // of a uint32 more than a long may hold
   y.high = 0;
   return sum_merge(x, y);
 }
