@@ -143,13 +143,11 @@ def _with_fraction(what: str, x: Any, axes: list[int], n: int, correction: float
     """Variances and deviations for a correction that is no integer, one position after the other."""
     wide, powers = _numpy.empty(_shape(x, axes, False)), {}
     for place in _numpy.ndindex(wide.shape):
-        row = _narrow.part(x, axes, place)
-        if not _numpy.isfinite(_samesum.sum(row)):
-            wide[place] = _numpy.nan
-            continue
-        powers[place] = _narrow.power(what, row, n, correction)
         try:
+            powers[place] = _narrow.power(what, _narrow.part(x, axes, place), n, correction)
             wide[place] = _narrow.root(powers[place][0]) if what == "std" else float(powers[place][0])
+        except _NoAnswerError:  # of NaNs and infinities, which are no fractions
+            wide[place] = _numpy.nan
         except OverflowError:
             wide[place] = _numpy.inf
     return _narrow.rounded(wide, kind, lambda place: powers[place])

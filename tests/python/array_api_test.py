@@ -155,6 +155,18 @@ class Standard(unittest.TestCase):
         self.assertEqual((xp.sum(x), xp.mean(x)), (np.inf, np.inf))
         self.assertTrue(np.isnan(xp.var(x, correction=0.5)))
 
+    def test_variances_whose_sums_have_no_float(self):
+        """Sums beyond the greatest float64, and of integers beyond 64 bits."""
+        x = np.array([[1.7e308, 1.7e308, -1.0], [1.0, 2.0, 6.0], [1.0, np.inf, 2.0], [1.0, np.nan, 2.0]])
+        self.assertEqual(xp.var(x, axis=1, correction=0.5)[:2].tolist(), [math.inf, float(moments(x[1], 0.5)[1])])
+        found = xp.std(x, axis=1, correction=0.5)
+        Exact.is_root(self, found[0], moments(x[0], 0.5)[1], np.float64)
+        self.assertTrue(np.isnan(found[2:]).all() and found[1] > 0)
+        u = np.array([2**64 - 1, 2**64 - 1, 5], np.uint64)
+        mean = Fraction(sum(u.tolist()), 3)
+        self.assertEqual(xp.var(u, correction=0.5), informative(float(sum((v - mean) ** 2 for v in u.tolist()) / Fraction(5, 2))))
+        self.assertEqual((xp.var(u[:2], correction=0.5), xp.std(u[:2], correction=0.5)), (0.0, 0.0))
+
     def test_complex_numbers_that_are_not_zero(self):
         x = np.array([[1 + 1j, 0, 1j], [0, 0, 0]])
         self.assertEqual((samesum.count_nonzero(x), samesum.count_nonzero(x, axis=1).tolist()), (2, [2, 0]))
