@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as _numpy
 
 from . import _core
-from ._arrays import is_complex, listed, present
+from ._arrays import is_complex, listed, present, whole_nans
 from ._core import Statistics
 from ._docs import documented
 from ._progress import watched
@@ -176,7 +176,10 @@ def count_nonzero(x: Any, axis: Axis = None, out: Any = None, keepdims: bool = F
     except _core.SamesumError:
         if not is_complex(x):
             raise
-        return count_nonzero((x if hasattr(x, "dtype") else _numpy.asarray(x)) != 0, axis, out, keepdims, where, device)
+        x = x if hasattr(x, "dtype") else _numpy.asarray(x)
+        with _numpy.errstate(invalid="ignore"):  # of signalling NaNs
+            found = (whole_nans(x, 0) if nan == "skip" else x) != 0
+        return count_nonzero(found, axis, out, keepdims, where, device, nan)
 
 
 @documented

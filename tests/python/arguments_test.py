@@ -4,6 +4,7 @@ import os
 import random
 import sys
 import unittest
+import warnings
 from fractions import Fraction
 
 from support.informative import informative
@@ -415,6 +416,18 @@ class Complex(unittest.TestCase):
             z = np.array([[0, 1j], [0, 0]], dtype)
             self.assertEqual((samesum.count_nonzero(z), samesum.any(z), samesum.all(z)), (1, True, False))
             self.assertEqual(samesum.count_nonzero(z, axis=1).tolist(), [1, 0])
+        nan = math.nan
+        z = np.array([[1 + 1j, complex(nan, 1), complex(0, nan)], [0, complex(nan, nan), -2j]])
+        for each in (z, z.astype(">c8"), np.ma.array(z), z.tolist()):
+            self.assertEqual((samesum.count_nonzero(each), samesum.count_nonzero(each, nan="skip")), (5, 2))
+            self.assertEqual(samesum.count_nonzero(each, axis=0, nan="skip").tolist(), [1, 0, 1])
+            self.assertEqual(samesum.count_nonzero(each, axis=1, where=[True, True, False], nan="skip").tolist(), [1, 0])
+            with self.assertRaisesRegex(ValueError, "nan has to be"):
+                samesum.count_nonzero(each, nan="omit")
+        signalling = np.array([0x7FF0000000000001, 0, 0, 0, 1, 0], np.uint64).view(np.complex128)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            self.assertEqual((samesum.count_nonzero(signalling), samesum.count_nonzero(signalling, nan="skip")), (2, 1))
 
 
 class Labelled(unittest.TestCase):
