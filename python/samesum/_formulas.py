@@ -1,7 +1,7 @@
 """Formulas and operators, compiled for the call: docs/formulas.md has their language."""
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Iterable
 
 import numpy as _numpy
 
@@ -21,16 +21,35 @@ def plain(value: Any) -> Any:
     return value.item() if isinstance(value, _numpy.generic) else value
 
 
+def _names(*formulas: str) -> set[str]:
+    """The names in formulas, which may be empty."""
+    return set().union(*(_core.names_of(each) for each in formulas if each))
+
+
+def used(named: Iterable[str], *formulas: str) -> None:
+    """Refuses names that no formula uses: they may be meant as arguments of another function."""
+    known = _names(*formulas)
+    for name in named:
+        if name.removesuffix("[]") not in known:
+            raise TypeError(f"samesum: no formula uses '{name}'")
+
+
+def using(formula: Any, inputs: dict[str, Any]) -> str:
+    """A formula that uses all its inputs. A single one may only give the shape, of a formula such as `i`."""
+    formula = text(formula, "the formula")
+    if len(inputs) > 1:
+        used(inputs, formula)
+    return str(formula)
+
+
 def operands(x: Any, operator: str, formula: str | None, finish: str | None, named: dict[str, Any]) -> tuple[Any, ...]:
     """What `_core` takes for an operator: the formula whose values are reduced (empty: x itself), with its inputs; the operator with its
     numbers; and the formula of the result, which may be empty."""
     operator, last = text(operator, "the operator"), "" if finish is None else text(finish, "finish")
     mapped = "" if formula is None else text(formula, "map")
     x, named = _numpy.asarray(x) if isinstance(x, (int, float)) else x, {name: plain(value) for name, value in named.items()}
-    of_map, of_operator = (set().union(*(_core.names_of(each) for each in some if each)) for some in ([mapped], [operator, last]))
-    for name in named:
-        if name.removesuffix("[]") not in of_map | of_operator:
-            raise TypeError(f"samesum: no formula uses '{name}'")
+    of_map, of_operator = _names(mapped), _names(operator, last)
+    used(named, mapped, operator, last)
     inputs = {name: value for name, value in named.items() if name.removesuffix("[]") in of_map}
     numbers = {name: value for name, value in named.items() if name in of_operator}
     return mapped, {"x": x, **inputs}, operator, numbers, last
@@ -103,13 +122,15 @@ def map(formula: str, **inputs: Any) -> Any:
     ------
     SamesumError
         Where the formula cannot be read, or a name has no input.
+    TypeError
+        Where the formula does not use one of several inputs.
 
     Examples
     --------
     >>> samesum.map('sqrt(x^2 + y^2)', x=[3.0], y=[4.0])
     array([5.])
     """
-    results = _core.map(text(formula, "the formula"), inputs)
+    results = _core.map(using(formula, inputs), inputs)
     return results[0] if len(results) == 1 else tuple(results)
 
 
@@ -134,6 +155,8 @@ def sum_map(formula: str, device: DeviceLike = None, nan: str = "propagate", axi
     ------
     SamesumError
         Where the formula cannot be read, or a name has no input.
+    TypeError
+        Where the formula does not use one of several inputs.
 
     Examples
     --------
@@ -143,5 +166,5 @@ def sum_map(formula: str, device: DeviceLike = None, nan: str = "propagate", axi
     array([1. , 2.5])
     """
     if axis is not None or keepdims:
-        return _core.sum_map_along(text(formula, "the formula"), inputs, _axes(axis), bool(keepdims), nan, device)
-    return _core.sum_map(text(formula, "the formula"), inputs, nan, device)
+        return _core.sum_map_along(using(formula, inputs), inputs, _axes(axis), bool(keepdims), nan, device)
+    return _core.sum_map(using(formula, inputs), inputs, nan, device)

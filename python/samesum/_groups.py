@@ -9,6 +9,7 @@ import numpy as _numpy
 from . import _core
 from ._arrays import every, is_complex, text, whole_nans
 from ._docs import documented
+from ._formulas import used
 from ._narrow import once
 from ._progress import watched
 from ._reductions import _to_float, into, one_axis
@@ -188,6 +189,26 @@ def add_at(out: Any, indices: Any, values: Any) -> None:
     out[...] = once(result, out.dtype) if out.dtype.kind == "f" else result
 
 
+def pairs_arguments(f: Any, reduction: Any, accuracy: Any, h: Any, softening: Any, weights: Any, k: Any, combine: Any, finish: Any,
+                    identity: Any, inputs: Any) -> tuple[Any, ...]:
+    """The arguments of `pairs` after the arrays, where they are what they have to be."""
+    for name, value in (("f", f), ("reduction", reduction), ("accuracy", accuracy), ("combine", combine), ("finish", finish)):
+        text(value, name)
+    for name, value in (("h", h), ("softening", softening)):
+        if not hasattr(value, "__float__"):
+            raise TypeError(f"samesum: {name} has to be a number, not {value!r}")
+    if not hasattr(k, "__index__"):
+        raise TypeError(f"samesum: k has to be an integer, not {k!r}")
+    if not 1 <= k <= 128:
+        raise ValueError(f"k is {k}: it has to be 1 to 128")
+    if k != 1 and reduction not in ("smallest", "argsmallest"):
+        raise ValueError(f"k is of 'smallest' and 'argsmallest', and the reduction is '{combine or reduction}': leave it out")
+    if not isinstance(inputs, (dict, type(None))):
+        raise TypeError(f"samesum: inputs has to be a dict, of names and what they stand for, not {inputs!r}")
+    used(inputs or {}, f, combine, finish)
+    return f, reduction, accuracy, float(h), float(softening), weights, _operator.index(k), combine, finish, identity, inputs or {}
+
+
 @documented
 def pairs(a: Any, b: Any, f: str = "product", reduction: str = "sum", accuracy: str = "exact", h: float = 1.0, softening: float = 0.0,
           weights: Any = None, device: DeviceLike = None, progress: Progress = None, k: int = 1, combine: str = "", finish: str = "",
@@ -235,8 +256,4 @@ def pairs(a: Any, b: Any, f: str = "product", reduction: str = "sum", accuracy: 
     """
     if progress is not None:
         return watched(pairs, locals())
-    for name, value in (("f", f), ("reduction", reduction), ("accuracy", accuracy), ("combine", combine), ("finish", finish)):
-        text(value, name)
-    if k != 1 and reduction not in ("smallest", "argsmallest"):
-        raise ValueError(f"k is of 'smallest' and 'argsmallest', and the reduction is '{combine or reduction}': leave it out")
-    return _core.pairs(a, b, f, reduction, accuracy, h, softening, weights, k, combine, finish, identity, inputs or {}, device)
+    return _core.pairs(a, b, *pairs_arguments(f, reduction, accuracy, h, softening, weights, k, combine, finish, identity, inputs), device)

@@ -4,6 +4,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from . import _core
+from ._arrays import text
+from ._formulas import used, using
+from ._groups import pairs_arguments
 from ._histograms import _bins_of
 from ._reductions import _axes
 
@@ -118,7 +121,7 @@ class Plan:
         >>> plan.result()
         array([1, 0])
         """
-        return cls._of(_core.plan_of_pairs(a, b, f, reduction, accuracy, h, softening, weights, k, combine, finish, identity, inputs or {}))
+        return cls._of(_core.plan_of_pairs(a, b, *pairs_arguments(f, reduction, accuracy, h, softening, weights, k, combine, finish, identity, inputs)))
 
     @classmethod
     def map(cls, formula: str, nan: str = "propagate", **inputs: Any) -> Plan:
@@ -146,7 +149,7 @@ class Plan:
         >>> plan.result().mean
         3.0
         """
-        return cls._of(_core.plan_of_map(formula, inputs, nan))
+        return cls._of(_core.plan_of_map(using(formula, inputs), inputs, nan))
 
     @classmethod
     def reduce(cls, x: Any, operator: str, identity: int | float | None = None, **parameters: int | float) -> Plan:
@@ -175,6 +178,7 @@ class Plan:
         >>> plan.result()
         2.0
         """
+        used(parameters, text(operator, "the operator"))
         return cls._of(_core.plan_of_operator(x, operator, identity, parameters))
 
     def enqueue(self, *arrays: Any, out: Any = None) -> None:

@@ -231,8 +231,7 @@ class Pairs(unittest.TestCase):
         both = samesum.pairs(a, b[:0], "(sqdist(a, b), a[0])", combine="(a[0] + b[0], max(a[1], b[1]))", identity=(0.0, -2.5))
         self.assertEqual(both.tolist(), [[0.0, -2.5]] * 5)
         self.assertEqual(samesum.reduce(np.array([3, 5, 7]), "mulmod(a, b, p)", 1, p=11), 105 % 11)
-        for wrong in (lambda: samesum.pairs(a, b, "sqdist", inputs={"q": q}), lambda: samesum.reduce([1, 2], "a + b + p", p=np.ones(2)),
-                      lambda: samesum.reduce([1, 2], "a + b", np.ones(2)), lambda: samesum.pairs(a, b, "q*sqdist(a, b)")):
+        for wrong in (lambda: samesum.reduce([1, 2], "a + b + p", p=np.ones(2)), lambda: samesum.reduce([1, 2], "a + b", np.ones(2)), lambda: samesum.pairs(a, b, "q*sqdist(a, b)")):
             with self.assertRaises(samesum.SamesumError):
                 wrong()
 
@@ -245,9 +244,19 @@ class Pairs(unittest.TestCase):
         self.assertEqual(samesum.reduce(x, "a + b*s", map="x*s", finish="a/s", s=2.0, axis=0).tolist(), [(3 * 2 + 1 * 4) / 2, (-14 + 2) / 2, (10 - 8) / 2])
         self.assertEqual(samesum.reduce(np.array([1 + 2j, 3j]), "a*b"), -6 + 3j)
         self.assertEqual(samesum.reduce([], "a + b", identity=0.0, map="x*x"), 0.0)
-        for wrong in (lambda: samesum.reduce(x, "a + b", s=1.0), lambda: samesum.groupby([1, 2, 3]).reduce(w, "a + b", q=w)):
-            with self.assertRaisesRegex(TypeError, "no formula uses '[sq]'"):
+
+    def test_names_that_no_formula_uses(self):
+        """Above all arguments of other functions: they would be taken for inputs."""
+        x, w = np.array([[3.0, -7.0, 5.0], [1.0, 0.5, -2.0]]), np.array([0.5, 2.0, 4.0])
+        for wrong in (lambda: samesum.reduce(x, "a + b", where=1.0), lambda: samesum.groupby([1, 2, 3]).reduce(w, "a + b", where=w),
+                      lambda: samesum.sum_map("x", x=x, where=x > 0), lambda: samesum.sum_map("x", axis=0, x=x, where=x > 0),
+                      lambda: samesum.map("x*y", x=x, y=w, where=w > 1), lambda: samesum.pairs(w, w, "sqdist", inputs={"where": w}),
+                      lambda: samesum.pairs(w, w, "s*sqdist(a, b)", inputs={"s": 1.0, "where[]": w}), lambda: samesum.Plan.map("x", x=x, where=w),
+                      lambda: samesum.Plan.reduce(w, "a + b", where=1.0), lambda: samesum.Plan.pairs(w, w, "sqdist", inputs={"where": w})):
+            with self.assertRaisesRegex(TypeError, r"^samesum: no formula uses 'where(\[\])?'$"):
                 wrong()
+        self.assertEqual(samesum.map("i*0.5", x=w).tolist(), [0.0, 0.5, 1.0])  # which only gives the shape
+        self.assertEqual(samesum.sum_map("x*w", axis=1, x=x, w=w).tolist(), (x * w).sum(1).tolist())
         with self.assertRaisesRegex(TypeError, "map"):
             samesum.reduce(x, "a + b", map=3)
 
