@@ -50,22 +50,23 @@ def _total(reducer: Reducer, x: Any) -> Any:
     return high * 2**32 + low
 
 
-def _checked(totals: Any, dtype: Any) -> Any:
-    totals = numpy.asarray(totals, object)
+def _checked(totals: Any, poisoned: Any, dtype: Any) -> Any:
+    """Sums as int64, with 0 for those that a NaT makes NaT, whatever the others add up to."""
+    totals = numpy.where(poisoned, 0, numpy.asarray(totals, object))
     if not all(-2**63 < each < 2**63 for each in totals.reshape(-1)):
         raise NoAnswerError(f"a sum does not fit into {dtype}: convert to a longer unit first")
     return totals.astype(numpy.int64)
 
 
-def _reduced(what: str, ints: Any, taken: Any, dtype: Any, reducer: Reducer) -> Any:
-    """The results as int64, of what `taken` says and is not NaT; NaT of nothing."""
+def _reduced(what: str, ints: Any, taken: Any, poisoned: Any, dtype: Any, reducer: Reducer) -> Any:
+    """The results as int64, of what `taken` says and is not NaT; NaT of nothing. Of what a NaT has `poisoned` sums are 0."""
     valid = (ints != _NAT) & taken
     if what in ("sum", "mean"):
         if what == "sum" and dtype.kind == "M":
             raise TypeError("samesum: dates have no sum: take their mean, or the sum of differences")
         totals = _total(reducer, numpy.where(valid, ints, 0))
         if what == "sum":
-            return _checked(totals, dtype)
+            return _checked(totals, poisoned, dtype)
         return numpy.asarray(numpy.frompyfunc(_divide, 2, 1)(totals, reducer("sum", valid.astype(numpy.int8))), object).astype(numpy.int64)
     # Keys in the order of times: that of nothing is 0, the least; one less it is the greatest.
     keys, less = numpy.where(valid, ints.view(numpy.uint64) ^ _SIGN, numpy.uint64(0)), numpy.uint64(what in ("min", "argmin"))
@@ -98,7 +99,7 @@ def reduced(what: str, x: Any, axis: Axis, out: Any, keepdims: bool, where: Any,
     counted = numpy.asarray(reducer("sum", (taken & ~missing).astype(numpy.int8)))
     if what != "sum" and numpy.any((counted == 0) & ~poisoned):
         raise NoAnswerError(f"there is no {what} of no elements" + (": all are NaT, and left out" if nan == "skip" and x.size else ""))
-    result = numpy.asarray(_reduced(what, ints, taken, x.dtype, reducer))
+    result = numpy.asarray(_reduced(what, ints, taken, poisoned, x.dtype, reducer))
     if what.startswith("arg"):
         result = numpy.where(poisoned, reducer("argmax", missing.astype(numpy.uint8)), result).astype(numpy.int64)
     else:
@@ -139,9 +140,8 @@ def by_key(what: str, x: Any, by: Any, nan: str) -> Any:
 
     def reducer(name: str, each: Any) -> Any:
         return by.reduce(each, name, 0, None)
-    result = _reduced(what, ints, numpy.True_, x.dtype, reducer)
-    if nan == "propagate":
-        result = numpy.where(reducer("sum", (ints == _NAT).astype(numpy.int8)) > 0, _NAT, result)
+    poisoned = reducer("sum", (ints == _NAT).astype(numpy.int8)) > 0 if nan == "propagate" else numpy.False_
+    result = numpy.where(poisoned, _NAT, _reduced(what, ints, numpy.True_, poisoned, x.dtype, reducer))
     return result.view(x.dtype.newbyteorder("="))
 
 
@@ -153,10 +153,10 @@ def cumulated(x: Any, axis: int | None, out: Any, device: DeviceLike, nan: str) 
     if axis is None:
         x, axis = x.reshape(-1), 0
     ints = _integers(x)
-    sums = _core.scan(numpy.where(ints == _NAT, 0, ints), "sum", axis, False, False, [], None, device)
-    result = _checked(sums, x.dtype)
-    if nan == "propagate":
-        result = numpy.where(numpy.logical_or.accumulate(ints == _NAT, axis=axis), _NAT, result)
+    missing = ints == _NAT
+    poisoned = numpy.logical_or.accumulate(missing, axis=axis) if nan == "propagate" else numpy.False_
+    sums = _core.scan(numpy.where(missing | poisoned, 0, ints), "sum", axis, False, False, [], None, device)
+    result = numpy.where(poisoned, _NAT, _checked(sums, poisoned, x.dtype))
     result = result.view(x.dtype.newbyteorder("="))
     if out is None:
         return result

@@ -113,6 +113,21 @@ class Times(unittest.TestCase):
         with self.assertRaisesRegex(samesum.NoAnswerError, "NaT"):
             samesum.mean(np.array(["NaT"], "M8[s]"), nan="skip")
 
+    def test_a_nat_wins_over_a_sum_that_does_not_fit(self):
+        x = np.array([[5, 2**62, NAT], [2**62, 2**62, 2**62], [NAT, -7, 2**62]], np.int64).view("m8[s]")
+        self.assertEqual(samesum.sum(x).view(np.int64), NAT)
+        self.assertEqual(ints(samesum.sum(x[:, ::2], axis=0)), [NAT, NAT])
+        self.assertEqual(ints(samesum.sum(x[::2], axis=1)), [NAT, NAT])
+        self.assertEqual(ints(samesum.sum(x[:, :2], axis=0, where=[[True], [False], [True]])), [NAT, 2**62 - 7])
+        self.assertEqual(ints(samesum.groupby([1, 0, 1]).sum(x[:, 0])), [2**62, NAT])
+        self.assertEqual(ints(samesum.groupby([1, 1, 1, 0]).sum(np.array([2**62, 2**62, NAT, 3]).view("m8[s]"))), [3, NAT])
+        self.assertEqual(ints(samesum.cumsum(x[::2].reshape(-1))), [5, 2**62 + 5, NAT, NAT, NAT, NAT])
+        self.assertEqual(ints(samesum.cumsum(x[[2, 1, 1], :2], axis=0)[:, 0]), [NAT, NAT, NAT])
+        for call in (lambda: samesum.sum(x, nan="skip"), lambda: samesum.sum(x, axis=1), lambda: samesum.cumsum(x[1]), lambda: samesum.cumsum(x, nan="skip"),
+                     lambda: samesum.groupby([0, 0, 1]).sum(x[1])):
+            with self.assertRaises(samesum.NoAnswerError):
+                call()
+
     def test_where_masked_out_and_keepdims(self):
         rng = random.Random(2)
         x = draw(rng, "m8[ns]", (6, 8), 0.1)
