@@ -86,7 +86,8 @@ def listed(x: Any) -> Any:
 
 
 def as_array(x: Any) -> Any:
-    """numpy.asarray, but lists of integers that have no common type of 64 bits are arrays of objects: numpy makes float64 of some."""
+    """numpy.asarray, but lists of integers are uint64 if it holds all, and arrays of objects if they have no common type of 64 bits: numpy makes
+    float64 of some."""
     found = numpy.asarray(x)
     if found.ndim == 0 and found.dtype.kind == "O" and hasattr(x, "__iter__") and not isinstance(x, dict):  # generators, sets
         x = list(x)
@@ -94,7 +95,7 @@ def as_array(x: Any) -> Any:
     if isinstance(x, (list, tuple)) and found.dtype.kind == "f" and (numpy.abs(found) >= 2**53).any():
         objects = numpy.asarray(x, object)
         if _integers(objects):
-            return objects
+            return objects.astype(numpy.uint64) if all(0 <= each < 2**64 for each in objects.flat) else objects
     return found
 
 

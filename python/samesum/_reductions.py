@@ -255,7 +255,7 @@ def sum(x: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims:
         try:
             return into(out, _as_float64(sum(x, axis, None, None, keepdims, where, device, nan)))
         except _core.NoAnswerError:
-            if axis is None or hasattr(x, "__cuda_array_interface__"):
+            if hasattr(x, "__cuda_array_interface__"):
                 raise
             return _each(lambda part: float(_core.sum(part, nan, device, False)), x, axis, keepdims, out, where, _float64)
     if nan == "skip":

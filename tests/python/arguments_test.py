@@ -155,6 +155,25 @@ class Integers(unittest.TestCase):
                 with self.assertRaisesRegex(TypeError, "fit neither int64 nor uint64|no numbers that it knows"):
                     function(x)
 
+    def test_lists_that_uint64_holds(self):
+        """numpy makes float64 of integers below 2^63 beside others from there on."""
+        x = [2**64 - 1, 0, 2**63, 2**53 + 1, 5]
+        u = np.array(x, np.uint64)
+        self.assertEqual((samesum.median(x), samesum.quantile(x, 1, method="lower")), (2**53 + 1, 2**64 - 1))
+        self.assertEqual(samesum.cumsum(x[2:]).tolist(), informative([2**63, 2**63 + 2**53 + 1, 2**63 + 2**53 + 6]))
+        self.assertEqual(samesum.prod([2**63 + 1, 3]), 3 * 2**63 + 3)
+        self.assertEqual(samesum.Accumulator(x).value(), sum(x))
+        for name in ("var", "norm", "any", "all", "count_nonzero", "sum", "mean"):
+            self.assertEqual(getattr(samesum, name)(x), getattr(samesum, name)(u), name)
+            self.assertEqual(getattr(samesum, name)(each for each in x), getattr(samesum, name)(u), name)
+        self.assertEqual(samesum.max([x, x], axis=0).tolist(), x)
+        self.assertEqual(samesum.histogram(x, 2).counts().tolist(), [3, 2])
+        self.assertEqual(samesum.map("floor(x/2)", x=x).tolist(), [each // 2 for each in x])
+        self.assertEqual(samesum.groupby([1, 1, 1, 0, 0]).max(x).tolist(), [2**53 + 1, 2**64 - 1])
+        for where in ([True] * 5, [False, True, True, True, True]):
+            self.assertEqual(samesum.sum(x, where=where), sum(each for each, taken in zip(x, where) if taken))
+        self.assertEqual(samesum.groupby(x).keys.tolist(), sorted(x))
+
     def test_floats_of_any_size_stay_floats(self):
         for x in ([[1e300, 1.0], [-1e300, 2.0]], [math.inf, 1], [2**53, 0.5]):
             self.assertIsInstance(samesum.sum(x), float)
@@ -285,11 +304,15 @@ class Types(unittest.TestCase):
 
     def test_dtype_of_integers(self):
         big = np.array([[2**53, 1, 2], [1, 2, 3]])
+        large = np.array([[2**64 - 2**12, 2**64 - 1], [2**12, 2**64 - 1]], np.uint64)
         self.assertEqual(repr(samesum.sum([1, 2], dtype=float)), "3.0")
         self.assertEqual(repr(samesum.sum(np.full(4, 2**63, np.uint64), dtype=float)), repr(2.0**65))
         for found, wanted in ((samesum.sum(big, axis=1, dtype=float), [2.0**53 + 4, 6.0]), (samesum.sum(big, axis=1, dtype=float, where=big > 1), [2.0**53 + 2, 5.0]),
                               (samesum.cumsum(big[0], dtype=float), [2.0**53, 2.0**53, 2.0**53 + 4]), (samesum.scan([3, 1], "max", dtype=float), [3.0, 3.0]),
-                              (samesum.sum(big, dtype=float, keepdims=True), [[2.0**53 + 8]])):
+                              (samesum.sum(big, dtype=float, keepdims=True), [[2.0**53 + 8]]),
+                              (samesum.sum(large, dtype=float, keepdims=True), [[3 * 2.0**64]]), (samesum.sum(large, axis=0, dtype=float), [2.0**64, 2.0**65]),
+                              (samesum.sum(large, dtype=float, keepdims=True, where=[[True], [False]]), [[2.0**65 - 2.0**12]]),
+                              (samesum.sum(large, dtype=np.float64, out=np.empty(())), 3 * 2.0**64)):
             self.assertEqual((found.dtype, found.tolist()), (np.float64, wanted))
         with self.assertRaisesRegex(ValueError, "of their own type"):
             samesum.sum(np.array([1, 2], "m8[s]"), dtype=float)
