@@ -96,5 +96,5 @@ def merged_groups(parts: list[Any]) -> Any:
     return found, what, sums
 
 
-def shown_groups(part: Any, what: str, ddof: int, nan: str) -> Any:
-    return part[2].shown(what, ddof, nan)
+def shown_groups(part: Any, what: str, ddof: int, nan: str, dtype: Any) -> Any:
+    return part[2].shown(what, ddof, nan).astype(dtype, copy=False)

@@ -323,7 +323,7 @@ class GroupBy:
         x = _taken(x)
         dtype = _numpy.dtype(_numpy.int64) if what == "count" else _type("sum" if what in ("min", "max") else what, x)
         parts = [_task(_parts.grouped, keys, values, what) for keys, values in zip(*_aligned(self._keys, x))]
-        result = _task(_parts.shown_groups, _tree(parts, _parts.merged_groups), what, ddof, nan)
+        result = _task(_parts.shown_groups, _tree(parts, _parts.merged_groups), what, ddof, nan, dtype)
         return _array.from_delayed(result, (_numpy.nan,), dtype=dtype)
 
     def sum(self, x: Any, nan: str = "propagate") -> Any:

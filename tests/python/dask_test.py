@@ -149,6 +149,14 @@ class Arrays(unittest.TestCase):
         self.assertEqual(exact.groupby(da.from_array(np.array([1, 2, 1]), chunks=1)).sum(da.from_array(np.array([1e16, 2.0, 1.0]), chunks=2),
                                                                                         nan="skip").compute().tolist(), [1e16, 2.0])
 
+    def test_groups_without_elements_have_the_types_that_were_announced(self):
+        for dtype, wanted in (("i4", np.int64), ("u2", np.uint64), ("f4", np.float64)):
+            for size in (0, 3):
+                keys, x = (da.from_array(np.arange(size).astype(each), chunks=1) for each in (int, dtype))
+                for name in ("sum", "min", "max"):
+                    found = getattr(exact.groupby(keys), name)(x)
+                    self.assertEqual((found.dtype, found.compute().dtype, found.compute().tolist()), (wanted, wanted, list(range(size))))
+
     def test_errors(self):
         x = da.ones((3, 4), chunks=2)
         for error, wrong in ((ValueError, lambda: exact.sum(x, axis=2)), (ValueError, lambda: exact.sum(x, axis=(0, -2))),
