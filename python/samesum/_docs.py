@@ -18,7 +18,7 @@ _PARAMETERS = {
           "left out; where their positions matter they are refused."),
     "axis": ("None, int or tuple of int, optional", "The axes to reduce; None: all elements."),
     "dtype": ("dtype, optional", "``numpy.float32`` rounds the exact result once to float32, ``float`` that of integers to float64. Not for complex results."),
-    "out": ("array, optional", "Where to write: of the result's shape and type, in host memory or on the GPU of `x`."),
+    "out": ("array, optional", "Where to write: of the result's shape, and of its type or one that holds all results; on the GPU of `x` of its type."),
     "keepdims": ("bool, optional", "The result keeps the reduced axes, with extent 1."),
     "where": ("array of bool, optional", "Which elements to take, of bool or of integers 0 and 1; it broadcasts to the shape of `x`."),
     "ddof": ("int, optional", "The variance is divided by n - `ddof`."),

@@ -10,7 +10,7 @@ from ._arrays import is_complex, listed, present, whole_nans
 from ._core import Statistics
 from ._docs import documented
 from ._progress import watched
-from ._reductions import _AXIS, _KINDS, _along, _axes, _each, _simple, _without, into, numbers, of_kind, of_those_taken
+from ._reductions import _AXIS, _KINDS, _along, _axes, _each, _simple, _without, into, numbers, of_kind, of_those_taken, written
 from ._times import or_times
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def _place(name: str, x: Any, axis: Axis, out: Any, keepdims: bool, device: Devi
     try:
         if axis is None and out is None and not keepdims:
             return _core.extremum(x, name == "argmax", True, nan, device)
-        return _core.along(getattr(_AXIS, name), x, _axes(axis), bool(keepdims), nan, device, out)
+        return written(getattr(_AXIS, name), x, axis, bool(keepdims), nan, device, out)
     except TypeError:
         return or_times(name, x, axis, None, out, keepdims, True, device, nan)
 
@@ -182,6 +182,11 @@ def count_nonzero(x: Any, axis: Axis = None, out: Any = None, keepdims: bool = F
         return count_nonzero(found, axis, out, keepdims, where, device, nan)
 
 
+def _truths(compared: Any, found: Any) -> Any:
+    """What a comparison of counts gives: of an array an array, where numpy makes a scalar if it has no axes."""
+    return _numpy.asarray(compared) if isinstance(found, _numpy.ndarray) else compared
+
+
 @documented
 def any(x: Any, axis: Axis = None, out: Any = None, keepdims: bool = False, where: Any = True, device: DeviceLike = None) -> Any:
     """Whether any element is not zero; a NaN is not zero.
@@ -199,7 +204,8 @@ def any(x: Any, axis: Axis = None, out: Any = None, keepdims: bool = False, wher
     >>> samesum.any([[0, 0], [0, 3]], axis=1)
     array([False,  True])
     """
-    return into(out, count_nonzero(x, axis, None, keepdims, where, device) > 0)
+    found = count_nonzero(x, axis, None, keepdims, where, device)
+    return into(out, _truths(found > 0, found))
 
 
 @documented
@@ -228,7 +234,8 @@ def all(x: Any, axis: Axis = None, out: Any = None, keepdims: bool = False, wher
     positions = 1
     for i in range(len(shape)) if axis is None else _axes(axis) or []:
         positions *= shape[i]
-    return into(out, count_nonzero(x, axis, None, keepdims, True, device) == positions)
+    found = count_nonzero(x, axis, None, keepdims, True, device)
+    return into(out, _truths(found == positions, found))
 
 
 @documented
@@ -289,20 +296,20 @@ def quantile(x: Any, q: Any, axis: Axis = None, out: Any = None, method: str = "
     if _numpy.asarray(q).dtype.kind not in "fiub" or _numpy.ndim(q) > 1:
         raise TypeError(f"q is a number from 0 to 1, or a sequence of such: {q!r}")
     between = method in ("linear", "midpoint")  # two elements
+    wanted = [float(each) for each in _numpy.atleast_1d(q)]
     if axis is not None or keepdims or where is not True or out is not None:
         taken = (x, nan) if _simple(x, where) else _without(x, where, "quantile", nan)
         if taken is not None and (axis is not None or keepdims or out is not None):
-            wanted = [float(each) for each in _numpy.atleast_1d(q)]
             found = of_those_taken(_core.quantiles_along, taken[0], wanted, _axes(axis), bool(keepdims), method, taken[1], device)
-            found = found[0] if _numpy.ndim(q) == 0 else found
+            found = found[0, ...] if _numpy.ndim(q) == 0 else found
             return into(out, found if taken[0] is x else of_kind(found, x, lambda dtype: _numpy.float64 if between else _KINDS["min"](dtype)))
         if _numpy.ndim(q) == 0:
-            return _each(lambda part: _core.quantiles(part, [float(q)], method, nan, device)[0], x, axis, keepdims, out, where,
+            return _each(lambda part: _core.quantiles(part, wanted, method, nan, device)[0], x, axis, keepdims, out, where,
                          lambda dtype: _numpy.float64 if between else _KINDS["min"](dtype))
-        return into(out, _numpy.array([quantile(x, each, axis, None, method, keepdims, where, device, nan) for each in q]))
-    if _numpy.ndim(q) == 0:
-        return _core.quantiles(x, [float(q)], method, nan, device)[0]
-    return numbers(_core.quantiles(x, [float(each) for each in q], method, nan, device), _numpy.float64 if between else None)
+        found = [quantile(x, each, axis, None, method, keepdims, where, device, nan) for each in wanted or [0.5]]
+        return into(out, _numpy.array(found)[: len(wanted)])  # of no q, too, with the axes of the results
+    found = _core.quantiles(x, wanted, method, nan, device)
+    return found[0] if _numpy.ndim(q) == 0 else numbers(found, _numpy.float64 if between else None)
 
 
 @documented

@@ -55,6 +55,10 @@ def _summed(dtype: Any) -> Any:
     return _numpy.int64 if dtype.kind == "i" else _numpy.uint64 if dtype.kind in "ub" else _averaged(dtype)
 
 
+def _element(dtype: Any) -> Any:
+    return _numpy.uint8 if dtype.kind == "b" else dtype.newbyteorder("=")
+
+
 def _averaged(dtype: Any) -> Any:
     return _numpy.complex128 if dtype.kind == "c" else _numpy.float64
 
@@ -62,7 +66,7 @@ def _averaged(dtype: Any) -> Any:
 # The types of results along axes, by the elements' type. Of products, as of others that are not here, integers are as numbers() has them.
 _KINDS: dict[str, Callable[[Any], Any]] = {
     "sum": _summed, "mean": _averaged, "count_nonzero": lambda _: _numpy.int64,
-    "min": lambda dtype: _numpy.uint8 if dtype.kind == "b" else dtype, "max": lambda dtype: _numpy.uint8 if dtype.kind == "b" else dtype,
+    "argmin": lambda _: _numpy.int64, "argmax": lambda _: _numpy.int64, "min": _element, "max": _element,
     "prod": lambda dtype: None if dtype.kind in "iub" else _averaged(dtype)}
 
 
@@ -116,16 +120,18 @@ def _each(function: Callable[[Any], Any], x: Any, axis: Axis, keepdims: bool, ou
     if axis is None and not keepdims and out is None:
         return results[0]
     shape = tuple(1 if i in axes else n for i, n in enumerate(x.shape)) if keepdims else rest
-    return into(out, numbers(results, kind(x.dtype)).reshape(shape)[() if out is None else ...])
+    return into(out, numbers(results, kind(x.dtype)).reshape(shape))
 
 
 def into(out: Any, results: Any) -> Any:
     """`out` with the results, or the results where it is None. A type that would round them, or that does not hold them, is refused."""
     if out is None:
         return results
+    if not hasattr(out, "dtype"):
+        raise TypeError(f"samesum: out has to be a writable array of numpy, not {out!r}")
     results = _numpy.asarray(results)
     if out.shape != results.shape or not _numpy.can_cast(results.dtype, out.dtype):
-        raise ValueError(f"out has the shape {out.shape} and the type {out.dtype}: this result has {results.shape} and {results.dtype}")
+        raise _core.SamesumError(f"out has the shape {out.shape} and the type {out.dtype}: this result has {results.shape} and {results.dtype}")
     out[...] = results
     return out
 
@@ -164,7 +170,7 @@ def of_those_taken(call: Callable[..., Any], *arguments: Any) -> Any:
 
 def of_kind(found: Any, x: Any, kind: Callable[[Any], Any]) -> Any:
     """Results of elements that were taken as float64, in the type that those of `x` have."""
-    return _numpy.asarray(found, kind(x.dtype))[()] if x.dtype.kind in "iub" else found
+    return _numpy.asarray(found, kind(x.dtype)) if x.dtype.kind in "iub" else found
 
 
 def _along(reduction: Any, whole: Callable[[Any], Any], x: Any, axis: Axis, out: Any, keepdims: bool, where: Any, device: DeviceLike,
@@ -176,7 +182,15 @@ def _along(reduction: Any, whole: Callable[[Any], Any], x: Any, axis: Axis, out:
             return _each(whole, x, axis, keepdims, out, where, _KINDS.get(reduction.name, _float64))
         found = of_those_taken(_core.along, reduction, without[0], _axes(axis), bool(keepdims), without[1], device, None, ddof)
         return into(out, of_kind(found, x, _KINDS.get(reduction.name, _float64)))
-    return _core.along(reduction, x, _axes(axis), bool(keepdims), nan, device, out, ddof)
+    return written(reduction, x, axis, bool(keepdims), nan, device, out, ddof)
+
+
+def written(reduction: Any, x: Any, axis: Axis, keepdims: bool, nan: str, device: DeviceLike, out: Any, ddof: int = 0) -> Any:
+    """_core.along, which takes `out` of the results' own type alone: results for others are written here."""
+    kind = _KINDS.get(reduction.name, _float64)
+    if not isinstance(out, _numpy.ndarray) or (type(x) is _numpy.ndarray and out.dtype == kind(x.dtype)):
+        return _core.along(reduction, x, _axes(axis), keepdims, nan, device, out, ddof)
+    return into(out, _core.along(reduction, x, _axes(axis), keepdims, nan, device, None, ddof))
 
 
 def _narrowed(reduction: Any, whole: Callable[[Any, str], float], x: Any, axis: Axis, out: Any, keepdims: bool, where: Any, device: DeviceLike,

@@ -35,8 +35,40 @@ class OfWrongTypes(unittest.TestCase):
         self.assertEqual(to.tolist(), [3.0, 12.0])
         counts = samesum.Plan.histogram(np.zeros(3), bins=2, range=(0, 1))
         self.refused(samesum.SamesumError, "these results are of uint64", lambda: counts.enqueue(np.zeros(3), out=np.zeros(2)))
-        self.refused(samesum.SamesumError, "out is of complex numbers", lambda: samesum.sum(np.ones((3, 4, 2)), axis=0, out=np.zeros(4, "c16")))
-        self.refused(samesum.SamesumError, "out is of real numbers", lambda: samesum.sum(np.ones((3, 2), "c16"), axis=0, out=np.zeros((2, 2))))
+        self.refused(samesum.SamesumError, "this result has (4, 2) and float64", lambda: samesum.sum(np.ones((3, 4, 2)), axis=0, out=np.zeros(4, "c16")))
+        self.refused(samesum.SamesumError, "this result has (2,) and complex128", lambda: samesum.sum(np.ones((3, 2), "c16"), axis=0, out=np.zeros((2, 2))))
+
+    def test_out_of_types_that_hold_the_results(self):
+        """The same ones, whether the library or the package writes them."""
+        x = np.array([[5, 2, 9], [3, 8, 1]], np.int16)
+        for where in (True, np.ones((2, 3), bool)):
+            for name, types, others in (("min", "i2 i4 >i8 f4 f8 c16", "i1 u2 f2 ?"), ("sum", "i8 >i8 f8 c16", "i4 u8 f4"), ("mean", "f8 >f8 c16", "f4 i8"),
+                                        ("count_nonzero", "i8 f8", "u8 i4"), ("argmax", "i8 >i8 f8", "u8 i4"), ("median", "f8 >f8", "f4"), ("prod", "i8 f8", "i4 u8")):
+                options = {} if name == "argmax" else {"where": where}
+                function = getattr(samesum, name)
+                wanted = function(x, axis=0, **options).tolist()
+                for dtype in types.split():
+                    out = np.empty(3, dtype)
+                    self.assertIs(function(x, axis=0, out=out, **options), out)
+                    self.assertEqual(out.tolist(), wanted, (name, dtype))
+                    self.assertEqual(function(x[:, ::-1].tolist(), axis=0, **options).tolist(), wanted[::-1])
+                for dtype in others.split():
+                    with self.assertRaisesRegex(samesum.SamesumError, f"out has the shape .* and the type .*{np.dtype(dtype)}"):
+                        function(x, axis=0, out=np.empty(3, dtype), **options)
+                with self.assertRaisesRegex(TypeError, "out has to be a writable array of numpy"):
+                    function(x, axis=0, out=[0, 0, 0], **options)
+        informative(wanted)
+
+    def test_extremes_of_bfloat16_go_to_float32(self):
+        try:
+            import ml_dtypes
+        except ImportError:
+            self.skipTest("ml_dtypes is not installed")
+        x = np.array([[1, -7], [2, 5]], ml_dtypes.bfloat16)
+        for where in (True, np.ones((2, 2), bool)):
+            out = np.empty(2, np.float32)
+            self.assertIs(samesum.max(x, axis=0, where=where, out=out), out)
+            self.assertEqual(out.tolist(), [2.0, 5.0])
 
     def test_numbers_that_are_no_integers(self):
         self.refused(TypeError, "integer", lambda: samesum.scan([1, 2, 3], offsets=[0, 1.9]))
@@ -279,6 +311,39 @@ class Types(unittest.TestCase):
         for found in (samesum.var(empty, axis=1, ddof=1), samesum.std(empty, axis=1, ddof=1), samesum.median(empty, axis=1)):
             self.assertEqual((found.dtype, found.shape), (np.float64, (0,)))
 
+    def test_the_bytes_of_elements_are_the_machines(self):
+        for dtype in (">i2", ">u8", ">f4", ">f8"):
+            x = self.X.astype(dtype)
+            for name in ("min", "max", "sum"):
+                function = getattr(samesum, name)
+                wanted = function(x.astype(x.dtype.newbyteorder("=")), axis=1)
+                for found in (function(x, axis=1), function(x, axis=1, where=self.ALL), function(np.ma.array(x, mask=~self.ALL), axis=1),
+                              function(np.ma.array(x, mask=self.X < 2), axis=1) if name == "max" else wanted):
+                    self.assertEqual((found.dtype.str, found.tolist()), (wanted.dtype.str, wanted.tolist()))
+            self.assertEqual(samesum.quantile(x, 0.5, axis=1, where=self.ALL, method="lower").dtype.str, x.dtype.newbyteorder("=").str)
+
+    def test_results_without_axes_are_arrays(self):
+        x = np.array([3.0, 1.0, 0.0, 4.0])
+        u = np.full(4, 2**63, np.uint64)
+        for where in (True, np.array([True, True, False, True])):
+            kept = x[where] if where is not True else x
+            for name in ("sum", "mean", "var", "std", "norm", "min", "max", "prod", "median", "count_nonzero", "any", "all"):
+                function = getattr(samesum, name)
+                found = function(x, axis=0, where=where)
+                self.assertEqual((type(found), found.shape, found.tolist()), (np.ndarray, (), function(kept)), name)
+                if name not in ("min", "max", "median"):
+                    self.assertIs(type(function(x + 1j, axis=0, where=where)), np.ndarray)
+        for found in (samesum.sum(u, axis=0, dtype=float), samesum.sum(u // 8, axis=0, dtype=float), samesum.quantile(x, 0.25, axis=0), samesum.argmax(x, axis=0)):
+            self.assertEqual((type(found), found.shape), (np.ndarray, ()))
+        self.assertIs(type(samesum.any(x)), bool)
+
+    def test_no_quantiles_have_the_shape_of_some(self):
+        for x in (np.full((3, 4), np.nan), np.arange(12.0).reshape(3, 4)):
+            for where in (True, self.ALL):
+                for q in ([], [0.5], [0.25, 0.5]):
+                    self.assertEqual(samesum.quantile(x, q, axis=0, where=where).shape, (len(q), 4))
+                    self.assertEqual(samesum.quantile(x, np.array(q), axis=(0, 1), where=where, keepdims=True).shape, (len(q), 1, 1))
+
     def test_sums_that_do_not_fit_with_where(self):
         x = np.array([[2**62, 2**62]])
         for where in (True, [True, True]):
@@ -314,6 +379,9 @@ class Types(unittest.TestCase):
                               (samesum.sum(large, dtype=float, keepdims=True, where=[[True], [False]]), [[2.0**65 - 2.0**12]]),
                               (samesum.sum(large, dtype=np.float64, out=np.empty(())), 3 * 2.0**64)):
             self.assertEqual((found.dtype, found.tolist()), (np.float64, wanted))
+        for other in (int, "f2", np.uint64):
+            with self.assertRaisesRegex(ValueError, "^dtype has to be None, float64 or float32, not "):
+                samesum.sum(big, dtype=other)
         with self.assertRaisesRegex(ValueError, "of their own type"):
             samesum.sum(np.array([1, 2], "m8[s]"), dtype=float)
 
