@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as _numpy
 
 from ._core import Accumulator, NoAnswerError, Statistics
+from ._reductions import _correction
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -114,6 +115,53 @@ def _from_words(words: Any) -> Accumulator:
     return Accumulator._from_words(words.astype(_numpy.int64, copy=False).reshape(-1).tolist())
 
 
+_variance, _deviation = Statistics.var, Statistics.std
+
+
+def _var(self: Any, ddof: int = 0, nan: str = "propagate") -> float:
+    """The variance in exact arithmetic, rounded once.
+
+    Parameters
+    ----------
+    ddof : int, optional
+        The variance is divided by n - `ddof`.
+    nan : {'propagate', 'skip'}, optional
+        Whether a NaN makes it NaN, or is left out.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> samesum.stats([1.0, 2.0, 3.0]).var(ddof=1)
+    1.0
+    """
+    return _variance(self, _correction(ddof), nan)
+
+
+def _std(self: Any, ddof: int = 0, nan: str = "propagate") -> float:
+    """The root of the exact variance, rounded once.
+
+    Parameters
+    ----------
+    ddof : int, optional
+        The variance is divided by n - `ddof`.
+    nan : {'propagate', 'skip'}, optional
+        Whether a NaN makes it NaN, or is left out.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> samesum.stats([1.0, 3.0]).std()
+    1.0
+    """
+    return _deviation(self, _correction(ddof), nan)
+
+
 def install() -> None:
     """Give the classes of the module these methods."""
     methods: dict[str, Any] = {"fraction": _fraction, "round": _round, "value": _value, "words": _words, "from_words": staticmethod(_from_words),
@@ -121,5 +169,7 @@ def install() -> None:
                                "__repr__": lambda self: f"<samesum.Accumulator of {self.count} elements: {self.value()!r}>"}
     for name, method in methods.items():
         setattr(Accumulator, name, method)
+    setattr(Statistics, "var", _var)
+    setattr(Statistics, "std", _std)
     setattr(Statistics, "__repr__", lambda self: (f"<samesum.Statistics of {self.count}: mean {self.mean!r}>" if self.count
                                                   else "<samesum.Statistics of 0>"))
