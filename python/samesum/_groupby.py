@@ -8,7 +8,7 @@ from typing import Any
 import numpy as _numpy
 
 from . import _core
-from ._arrays import every, present, validity, widened
+from ._arrays import every, present, text, validity, widened
 from ._docs import documented
 from ._formulas import operands, plain
 from ._reductions import _correction
@@ -426,6 +426,7 @@ class GroupBy:
         array([[2., 1.],
                [2., 6.]])
         """
+        text(method, "method")
         wanted = [float(each) for each in _numpy.atleast_1d(q)]
         self._like_keys(x)
         try:

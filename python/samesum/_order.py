@@ -1,16 +1,17 @@
 """What depends on the order of elements or on which are zero: extrema, quantiles, counts; and all statistics at once."""
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as _numpy
 
 from . import _core
-from ._arrays import is_complex, listed, present, whole_nans
+from ._arrays import is_complex, listed, present, text, whole_nans
 from ._core import Statistics
 from ._docs import documented
 from ._progress import watched
-from ._reductions import _AXIS, _KINDS, _along, _axes, _each, _simple, _without, into, numbers, of_kind, of_those_taken, written
+from ._reductions import _AXIS, _KINDS, _along, _axes, _each, _simple, _without, into, numbered, numbers, of_kind, of_those_taken, written
 from ._times import or_times
 
 if TYPE_CHECKING:
@@ -230,10 +231,7 @@ def all(x: Any, axis: Axis = None, out: Any = None, keepdims: bool = False, wher
         return _each(lambda part: count_nonzero(part, device=device) == part.size, x, axis, keepdims, out, where, lambda _: bool)
     x, _ = present(x)
     x = x if hasattr(x, "shape") else _numpy.asarray(x)
-    shape = x.shape
-    positions = 1
-    for i in range(len(shape)) if axis is None else _axes(axis) or []:
-        positions *= shape[i]
+    positions = math.prod(x.shape[i] for i in numbered(axis, len(x.shape)))
     found = count_nonzero(x, axis, None, keepdims, True, device)
     return into(out, _truths(found == positions, found))
 
@@ -295,7 +293,7 @@ def quantile(x: Any, q: Any, axis: Axis = None, out: Any = None, method: str = "
     q = listed(q)
     if _numpy.asarray(q).dtype.kind not in "fiub" or _numpy.ndim(q) > 1:
         raise TypeError(f"q is a number from 0 to 1, or a sequence of such: {q!r}")
-    between = method in ("linear", "midpoint")  # two elements
+    between = text(method, "method") in ("linear", "midpoint")  # two elements
     wanted = [float(each) for each in _numpy.atleast_1d(q)]
     if axis is not None or keepdims or where is not True or out is not None:
         taken = (x, nan) if _simple(x, where) else _without(x, where, "quantile", nan)

@@ -48,6 +48,7 @@ class Plan:
     """
 
     def __init__(self, operation: str, x: Any, nan: str = "propagate", axis: Axis = None, keepdims: bool = False) -> None:
+        text(operation, "the operation")
         if axis is None:
             self._plan = _core.plan(operation, x, nan)
             return
@@ -204,7 +205,10 @@ class Plan:
         >>> record[0]
         np.float64(0.3125)
         """
-        self._plan.enqueue(list(arrays), out)
+        try:
+            self._plan.enqueue(list(arrays), out)
+        except _core.SamesumError as error:
+            raise type(error)(str(error).replace("with Layout::strided", "for an array with gaps")) from None
 
     def result(self) -> Any:
         """The result of the latest call, for which it waits; of 'extrema', 'product', axes, pairs and operators of the latest without `out`.

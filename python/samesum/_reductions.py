@@ -38,6 +38,18 @@ def _axes(axis: Axis) -> list[int] | None:
     return [one_axis(each) for each in axis] if isinstance(axis, (tuple, list)) else [one_axis(axis)]
 
 
+def numbered(axis: Axis, rank: int) -> list[int]:
+    """The axes from 0 on, in ascending order; None: all."""
+    found: set[int] = set()
+    for each in range(rank) if axis is None else _axes(axis) or []:
+        if not -rank <= each < rank:
+            raise _core.SamesumError(f"axis {each} is none of an array of {rank} axes")
+        if each % rank in found:
+            raise _core.SamesumError(f"axis {each} is named twice")
+        found.add(each % rank)
+    return sorted(found)
+
+
 def _to_float(dtype: Any, x: Any = None) -> bool:
     """Whether results are float32. `x`: elements whose results are complex if they are, for which there is no dtype."""
     if dtype is None:
@@ -104,18 +116,14 @@ def _each(function: Callable[[Any], Any], x: Any, axis: Axis, keepdims: bool, ou
     x = widened(as_array(x))
     if x.dtype.kind in "mM":
         raise TypeError(f"samesum: this is not defined for {x.dtype}; convert it to float64 first")
-    axes: set[int] = set()
-    for a in range(x.ndim) if axis is None else _axes(axis) or []:
-        if not -x.ndim <= a < x.ndim or a % x.ndim in axes:
-            raise ValueError(f"axis {a} is none of an array of {x.ndim} axes, or named twice")
-        axes.add(a % x.ndim)
+    axes = numbered(axis, x.ndim)
     last = range(x.ndim - len(axes), x.ndim)
-    moved = _numpy.moveaxis(x, sorted(axes), last)
+    moved = _numpy.moveaxis(x, axes, last)
     rest = moved.shape[:x.ndim - len(axes)]
     if where is True:
         results = [function(moved[position]) for position in _numpy.ndindex(rest)]
     else:
-        taken = _numpy.moveaxis(_numpy.broadcast_to(where, x.shape), sorted(axes), last)
+        taken = _numpy.moveaxis(_numpy.broadcast_to(where, x.shape), axes, last)
         results = [function(moved[position][taken[position]]) for position in _numpy.ndindex(rest)]
     if axis is None and not keepdims and out is None:
         return results[0]

@@ -21,6 +21,7 @@ import samesum as _samesum
 
 from . import _narrow
 from ._core import NoAnswerError as _NoAnswerError
+from ._reductions import numbered as _numbered
 
 if TYPE_CHECKING:
     Axis = Union[None, int, Tuple[int, ...]]
@@ -85,14 +86,6 @@ def _like(x: Any, found: Any) -> Any:
         return library.asarray(found)
 
 
-def _axes(x: Any, axis: Axis) -> list[int]:
-    axes = list(range(x.ndim)) if axis is None else list(axis) if isinstance(axis, tuple) else [axis]
-    for each in axes:
-        if not -x.ndim <= each < x.ndim:
-            raise _samesum.SamesumError(f"axis {each} is none of an array of {x.ndim} axes")
-    return [each % x.ndim for each in axes]
-
-
 def _count(x: Any, axes: list[int]) -> int:
     n = 1
     for i in axes:
@@ -122,9 +115,15 @@ def _integers(found: Any, kind: Any, what: str) -> Any:
     return found.astype(kind)
 
 
+def _converted(products: Any, kind: Any) -> Any:
+    """Products as elements of a type, beyond which they are infinite."""
+    with _numpy.errstate(over="ignore"):
+        return _numpy.asarray(products).astype(kind)
+
+
 def _exact(what: str, x: Any, axis: Axis, keepdims: bool, kind: Any, correction: float = 0) -> Any:
     """A sum, mean, variance or deviation as an array of numpy, each element rounded once to `kind`."""
-    axes = _axes(x, axis)
+    axes = _numbered(axis, x.ndim)
     n, shape = _count(x, axes), _shape(x, axes, keepdims)
     if _type(x.dtype).kind == "c":
         return _by_parts(lambda each, to: _exact(what, each, axis, keepdims, to, correction), x, kind)
@@ -294,8 +293,8 @@ def prod(x: Any, /, *, axis: Axis = None, dtype: Any = None, keepdims: bool = Fa
     """
     kind = _summed_type(x, dtype)
     x = _cast(x, dtype)
-    found = _samesum.prod(_on_host(x), axis=tuple(_axes(x, axis)), keepdims=keepdims)
-    return _like(x, _integers(found, kind, "product") if kind.kind in "iu" else _numpy.asarray(found).astype(kind))
+    found = _samesum.prod(_on_host(x), axis=tuple(_numbered(axis, x.ndim)), keepdims=keepdims)
+    return _like(x, _integers(found, kind, "product") if kind.kind in "iu" else _converted(found, kind))
 
 
 def _on_host(x: Any) -> Any:
@@ -310,12 +309,12 @@ def _cumulative(what: str, x: Any, axis: Union[None, int], dtype: Any, include_i
         raise _samesum.SamesumError(f"an array of {x.ndim} axes needs axis=")
     kind = _summed_type(x, dtype)
     x = _cast(x, dtype)
-    at, = _axes(x, 0 if axis is None else axis)
+    at, = _numbered(0 if axis is None else axis, x.ndim)
 
     def prefixes(each: Any, to: Any) -> Any:
         found = _samesum.scan(each, what, at)
         if what == "product" or not _is_float(to):
-            return _integers(found, to, what) if to.kind in "iu" else found.astype(to)
+            return _integers(found, to, what) if to.kind in "iu" else _converted(found, to)
 
         return _narrow.rounded(found, to, _narrow.prefixes(each, at))
 
@@ -395,7 +394,7 @@ def cumulative_prod(x: Any, /, *, axis: Union[None, int] = None, dtype: Any = No
 
 
 def _chosen(function: Callable[..., Any], x: Any, axis: Axis, keepdims: bool, kind: Any) -> Any:
-    axes = _axes(x, axis)
+    axes = _numbered(axis, x.ndim)
     found = function(x, axis=None if len(axes) == x.ndim else tuple(axes))
     return _like(x, _numpy.asarray(found).astype(kind).reshape(_shape(x, axes, keepdims)))
 

@@ -18,6 +18,7 @@ import numpy as _numpy
 
 from . import _dask_parts as _parts
 from ._histograms import histogram as _histogram
+from ._reductions import _correction, numbered as _numbered
 
 __all__ = ["GroupBy", "dot", "groupby", "histogram", "mean", "norm", "std", "sum", "var"]
 
@@ -62,24 +63,20 @@ def _type(what: str, *inputs: Any) -> Any:
 
 
 def _reduced(what: str, x: Any, axis: Axis, keepdims: bool, ddof: int, nan: str) -> Any:
-    x = _taken(x)
+    x, ddof = _taken(x), _correction(ddof)
     rank = getattr(x, "ndim", 1)
     dtype = _type(what, x)
-    axes = set()
-    for each in builtins.range(rank) if axis is None else [axis] if isinstance(axis, int) else axis:
-        if not -rank <= each < rank or each % rank in axes:
-            raise ValueError(f"axis {each} is none of an array of {rank} axes, or named twice")
-        axes.add(each % rank)
+    axes = _numbered(axis, rank)
     if len(axes) == rank:
         parts = [_task(_parts.collected, chunk, what) for chunk in _chunks(x)]
         result = _task(_parts.shown, _tree(parts, _parts.merged), what, ddof, nan, dtype)
         whole = _array.from_delayed(result, (), dtype=dtype)
         return whole.reshape((1,) * rank) if keepdims else whole
-    blocks = _numpy.moveaxis(x.to_delayed(), sorted(axes), builtins.range(rank - len(axes), rank))
+    blocks = _numpy.moveaxis(x.to_delayed(), axes, builtins.range(rank - len(axes), rank))
     kept = [i for i in builtins.range(rank) if i not in axes]
     results = _numpy.empty(blocks.shape[:len(kept)], dtype=object)
     for place in _numpy.ndindex(results.shape):
-        parts = [_task(_parts.along, chunk, tuple(sorted(axes)), what) for chunk in _numpy.ravel(blocks[place])]
+        parts = [_task(_parts.along, chunk, tuple(axes), what) for chunk in _numpy.ravel(blocks[place])]
         result = _task(_parts.shown_along, _tree(parts, _parts.merged_along), what, ddof, nan, dtype)
         results[place] = _array.from_delayed(result, tuple(x.chunks[i][at] for i, at in zip(kept, place)), dtype=dtype)
     result = _array.block(results.tolist())
@@ -320,7 +317,7 @@ class GroupBy:
         self.keys = _array.from_delayed(_tree(parts, _parts.merged_keys), (_numpy.nan,), dtype=dtype)
 
     def _reduced(self, what: str, x: Any, ddof: int = 0, nan: str = "propagate") -> Any:
-        x = _taken(x)
+        x, ddof = _taken(x), _correction(ddof)
         dtype = _numpy.dtype(_numpy.int64) if what == "count" else _type("sum" if what in ("min", "max") else what, x)
         parts = [_task(_parts.grouped, keys, values, what) for keys, values in zip(*_aligned(self._keys, x))]
         result = _task(_parts.shown_groups, _tree(parts, _parts.merged_groups), what, ddof, nan, dtype)

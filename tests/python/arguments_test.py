@@ -287,6 +287,25 @@ class Types(unittest.TestCase):
                      lambda: samesum.scan(x, 5), lambda: samesum.pairs([1.0], [2.0], f=3)):
             with self.assertRaisesRegex(TypeError, "^samesum: .* has to be a text, not "):
                 call()
+        for call in (lambda: samesum.quantile(x, 0.5, method=3), lambda: samesum.quantile(x, 0.5, axis=0, method=3),
+                     lambda: samesum.groupby([1, 2]).quantile([1, 2], 0.5, method=3)):
+            with self.assertRaisesRegex(TypeError, "^samesum: method has to be a text, not 3$"):
+                call()
+        one = [1.0]
+        for words, options in (("h has to be a number, not 'a'", {"h": "a"}), ("softening has to be a number", {"softening": None}),
+                               ("k has to be an integer, not 1.5", {"reduction": "smallest", "k": 1.5}), (r"inputs has to be a dict, .*, not \[1\]", {"inputs": [1]})):
+            for pairs in (samesum.pairs, samesum.Plan.pairs):
+                with self.assertRaisesRegex(TypeError, f"^samesum: {words}"):
+                    pairs(one, one, **options)
+        with self.assertRaisesRegex(ValueError, "^k is 0: it has to be 1 to 128"):
+            samesum.pairs(one, one, reduction="smallest", k=0)
+        for name in ("sum", "prod", "median", "all", "argmin"):
+            function = getattr(samesum, name)
+            with self.assertRaisesRegex(samesum.SamesumError, "^axis 5 is none of an array of 2 axes$"):
+                function(x, axis=5)
+        for name in ("sum", "prod", "median"):
+            with self.assertRaisesRegex(samesum.SamesumError, "^axis 1 is named twice$"):
+                getattr(samesum, name)(x, axis=(1, 1))
         for bins in (2.5, np.float64(3)):
             with self.assertRaisesRegex(TypeError, "^bins is a number of bins, edges along one axis, or the name of a rule, not "):
                 samesum.histogram(x, bins=bins)
@@ -419,11 +438,17 @@ class Types(unittest.TestCase):
             for name in ("sum", "mean", "min", "argmin", "prod", "median", "count_nonzero", "var"):
                 self.assertEqual(getattr(samesum, name)(x, axis=1, keepdims=one).shape, (2, 1), name)
             self.assertEqual(samesum.sum_map("x", axis=1, keepdims=one, x=x).shape, (2, 1))
-        for bad in (0.5, "1", None):
-            with self.assertRaises(TypeError):
-                samesum.var(x, ddof=bad)
-        with self.assertRaisesRegex(ValueError, "negative"):
-            samesum.var(x, ddof=-1)
+        found = samesum.stats(x)
+        for one in (1.0, np.int64(1), True):
+            self.assertEqual((found.var(one), found.std(ddof=one)), (samesum.var(x, ddof=1), samesum.std(x, ddof=1)))
+        self.assertTrue(math.isnan(samesum.stats([1.0, math.nan]).var()))
+        self.assertEqual(samesum.stats([1.0, math.nan, 3.0]).std(nan="skip"), 1.0)
+        for function in (lambda ddof: samesum.var(x, ddof=ddof), found.var, found.std):
+            for bad in (0.5, "1", None):
+                with self.assertRaises(TypeError):
+                    function(bad)
+            with self.assertRaisesRegex(ValueError, "^ddof is -1: it must not be negative"):
+                function(-1)
 
     def test_variances_of_rows_with_ddof(self):
         rng, wanted = random.Random(7), []

@@ -6,6 +6,7 @@ import random
 import subprocess
 import sys
 import unittest
+import warnings
 from fractions import Fraction
 
 from support.informative import informative
@@ -154,6 +155,13 @@ class Standard(unittest.TestCase):
         x = np.array([1.0, np.inf, -1.0], np.float32)
         self.assertEqual((xp.sum(x), xp.mean(x)), (np.inf, np.inf))
         self.assertTrue(np.isnan(xp.var(x, correction=0.5)))
+
+    def test_products_beyond_the_type(self):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            x = np.array([6e4, 6e4, -1.0], np.float16)
+            self.assertEqual((xp.prod(x).tolist(), xp.cumulative_prod(x).tolist()), (-math.inf, [60000.0, math.inf, -math.inf]))
+            self.assertEqual(xp.prod(x).dtype, np.float16)
 
     def test_variances_whose_sums_have_no_float(self):
         """Sums beyond the greatest float64, and of integers beyond 64 bits."""

@@ -149,6 +149,12 @@ class Arrays(unittest.TestCase):
         self.assertEqual(exact.groupby(da.from_array(np.array([1, 2, 1]), chunks=1)).sum(da.from_array(np.array([1e16, 2.0, 1.0]), chunks=2),
                                                                                         nan="skip").compute().tolist(), [1e16, 2.0])
 
+    def test_ddof_may_be_a_float(self):
+        x = np.array([1.0, 2.0, 6.0])
+        d = da.from_array(x, chunks=2)
+        self.assertEqual((float(exact.var(d, ddof=1.0)), float(exact.std(d, ddof=2.0))), (samesum.var(x, ddof=1), samesum.std(x, ddof=2)))
+        self.assertEqual(exact.groupby(da.from_array(np.array([1, 1, 1]), chunks=2)).var(d, ddof=1.0).compute().tolist(), [samesum.var(x, ddof=1)])
+
     def test_groups_without_elements_have_the_types_that_were_announced(self):
         for dtype, wanted in (("i4", np.int64), ("u2", np.uint64), ("f4", np.float64)):
             for size in (0, 3):
@@ -163,7 +169,8 @@ class Arrays(unittest.TestCase):
                              (TypeError, lambda: exact.sum(x.astype(complex))), (TypeError, lambda: exact.sum(x.astype("M8[s]"))),
                              (ValueError, lambda: exact.dot(x, x)), (ValueError, lambda: exact.dot(x[0], x[:, 0])),
                              (ValueError, lambda: exact.dot(x[0], x[0].astype("f4"))), (ValueError, lambda: exact.histogram(x)),
-                             (ValueError, lambda: exact.groupby(x[0]).sum(x[:, 0]))):
+                             (ValueError, lambda: exact.groupby(x[0]).sum(x[:, 0])),
+                             (ValueError, lambda: exact.var(x, ddof=-1)), (TypeError, lambda: exact.groupby(x[0]).std(x[0], ddof="1"))):
             with self.assertRaises(error) as caught:
                 wrong()
             self.assertGreater(len(str(caught.exception)), 20)

@@ -208,9 +208,11 @@ class Plans(unittest.TestCase):
     def test_errors_say_what_to_do(self):
         x = np.ones(4)
         plan = samesum.Plan("sum", x)
+        with self.assertRaisesRegex(TypeError, "^samesum: the operation has to be a text, not 3$"):
+            samesum.Plan(3, x)
         for what, text in ((lambda: samesum.Plan("total", x), "sum, dot"), (lambda: samesum.Plan("sum", x, "drop"), "skip"),
                            (lambda: plan.result(), "enqueue"), (lambda: plan.enqueue(x, x), "one array"), (lambda: plan.enqueue(), "array"),
-                           (lambda: plan.enqueue(np.ones(4, "f4")), "float"), (lambda: plan.enqueue(x, out=np.ones(2)), "24"),
+                           (lambda: plan.enqueue(np.ones(4, "f4")), "float"), (lambda: plan.enqueue(x[::2]), "make the plan for an array with gaps"), (lambda: plan.enqueue(x, out=np.ones(2)), "24"),
                            (lambda: plan.enqueue(x, out=np.ones(9)[::3]), "contiguous"),
                            (lambda: samesum.Plan("sum", np.ones(9)[::2]).enqueue(np.ones((4, 9))[:, ::2]), "single run"), (lambda: samesum.Plan("dot", x).enqueue(x), "two arrays"),
                            (lambda: samesum.Plan("sum", x + 1j), "complex"), (lambda: samesum.Plan("mean", x), "with axis"),
