@@ -1,6 +1,7 @@
 """Formulas and operators, compiled for the call: docs/formulas.md has their language."""
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Iterable
 
 import numpy as _numpy
@@ -21,9 +22,10 @@ def plain(value: Any) -> Any:
     return value.item() if isinstance(value, _numpy.generic) else value
 
 
-def _names(*formulas: str) -> set[str]:
+@lru_cache(64)  # reading a formula takes microseconds, as a small sum does
+def _names(*formulas: str) -> frozenset[str]:
     """The names in formulas, which may be empty."""
-    return set().union(*(_core.names_of(each) for each in formulas if each))
+    return frozenset().union(*(_core.names_of(each) for each in formulas if each))
 
 
 def used(named: Iterable[str], *formulas: str) -> None:

@@ -294,20 +294,21 @@ def quantile(x: Any, q: Any, axis: Axis = None, out: Any = None, method: str = "
     if _numpy.asarray(q).dtype.kind not in "fiub" or _numpy.ndim(q) > 1:
         raise TypeError(f"q is a number from 0 to 1, or a sequence of such: {q!r}")
     between = text(method, "method") in ("linear", "midpoint")  # two elements
-    wanted = [float(each) for each in _numpy.atleast_1d(q)]
+    single = _numpy.ndim(q) == 0
+    wanted = [float(q)] if single else [float(each) for each in q]
     if axis is not None or keepdims or where is not True or out is not None:
         taken = (x, nan) if _simple(x, where) else _without(x, where, "quantile", nan)
         if taken is not None and (axis is not None or keepdims or out is not None):
             found = of_those_taken(_core.quantiles_along, taken[0], wanted, _axes(axis), bool(keepdims), method, taken[1], device)
-            found = found[0, ...] if _numpy.ndim(q) == 0 else found
+            found = found[0, ...] if single else found
             return into(out, found if taken[0] is x else of_kind(found, x, lambda dtype: _numpy.float64 if between else _KINDS["min"](dtype)))
-        if _numpy.ndim(q) == 0:
+        if single:
             return _each(lambda part: _core.quantiles(part, wanted, method, nan, device)[0], x, axis, keepdims, out, where,
                          lambda dtype: _numpy.float64 if between else _KINDS["min"](dtype))
         found = [quantile(x, each, axis, None, method, keepdims, where, device, nan) for each in wanted or [0.5]]
         return into(out, _numpy.array(found)[: len(wanted)])  # of no q, too, with the axes of the results
     found = _core.quantiles(x, wanted, method, nan, device)
-    return found[0] if _numpy.ndim(q) == 0 else numbers(found, _numpy.float64 if between else None)
+    return found[0] if single else numbers(found, _numpy.float64 if between else None)
 
 
 @documented

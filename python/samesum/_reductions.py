@@ -40,8 +40,10 @@ def _axes(axis: Axis) -> list[int] | None:
 
 def numbered(axis: Axis, rank: int) -> list[int]:
     """The axes from 0 on, in ascending order; None: all."""
+    if axis is None:
+        return list(range(rank))
     found: set[int] = set()
-    for each in range(rank) if axis is None else _axes(axis) or []:
+    for each in _axes(axis) or []:
         if not -rank <= each < rank:
             raise _core.SamesumError(f"axis {each} is none of an array of {rank} axes")
         if each % rank in found:
