@@ -82,6 +82,42 @@ class Products(unittest.TestCase):
             with self.assertRaises(ValueError):
                 samesum.dot(*bad)
 
+    def test_matmul_and_vecdot(self):
+        rng = np.random.default_rng(3)
+        for left, right in (((3, 4), (4, 5)), ((4,), (4, 5)), ((3, 4), (4,)), ((4,), (4,)), ((2, 3, 4), (2, 4, 5)), ((6, 1, 3, 4), (5, 4, 2)), ((4,), (7, 4, 2)),
+                            ((7, 3, 4), (4,)), ((3, 0), (0, 2)), ((30, 40), (40, 50))):
+            a, b = rng.integers(-99, 99, left), rng.integers(-99, 99, right)
+            for kind in (np.int64, np.int8, np.float64, np.float32, np.float16):
+                found = samesum.matmul(a.astype(kind), b.astype(kind))
+                np.testing.assert_array_equal(found, np.matmul(a, b))
+                self.assertEqual(np.shape(found), np.matmul(a, b).shape)
+        a, b = rng.standard_normal((20, 30)) * 2.0 ** rng.integers(-40, 40, (20, 30)), rng.standard_normal((30, 25))
+        a[:, 20:] = -a[:, :10] * 1.0
+        b[20:] = b[:10]
+        wanted = [[float(sum(Fraction(p) * Fraction(q) for p, q in zip(row, column))) for column in b.T.tolist()] for row in a.tolist()]
+        self.assertEqual(samesum.matmul(a, b).tolist(), informative(wanted))
+        self.assertEqual(samesum.matmul(np.asfortranarray(a), b[:, ::-1]).tolist(), [row[::-1] for row in wanted])
+        out = np.empty((20, 25))
+        self.assertIs(samesum.matmul(a, b, out=out), out)
+        self.assertEqual(out.tolist(), wanted)
+        self.assertEqual(samesum.vecdot(a[:, :25], b[:20]).tolist(),
+                         [float(sum(Fraction(p) * Fraction(q) for p, q in zip(*rows))) for rows in zip(a[:, :25].tolist(), b[:20].tolist())])
+        self.assertEqual(samesum.vecdot(a, np.ones(30)).tolist(), samesum.sum(a, axis=1).tolist())
+        self.assertEqual(samesum.vecdot(a, np.ones((20, 1)), axis=0).tolist(), samesum.sum(a, axis=0).tolist())
+        z, w = complex_numbers(random.Random(4), (3, 5)), complex_numbers(random.Random(5), (5, 2))
+        self.assertEqual(samesum.matmul(z, w).tolist(), [[exact_product(row.tolist(), column.tolist()) for column in w.T] for row in z])
+        self.assertEqual(samesum.vecdot(z, z).tolist(), [exact_product(row.conj().tolist(), row.tolist()) for row in z])
+        z[0, 0] = complex(np.nan, 1)
+        self.assertEqual(samesum.matmul(z, w, nan="skip")[0, 1], samesum.dot(z[0, 1:], w[1:, 1]))
+        huge = np.array([[2**62, 2**62], [1, 1]])
+        self.assertEqual(samesum.matmul(huge, huge.T).tolist(), [[2**125, 2**63], [2**63, 2]])
+        for bad in ((a, a), (1.0, a), (a, np.ones((3, 29, 1)))):
+            with self.assertRaises(ValueError):
+                samesum.matmul(*bad)
+        with self.assertRaises(ValueError):
+            samesum.vecdot(a, a, axis=2)
+        self.assertEqual(samesum.matmul(a, b, device="cpu").tolist(), wanted)
+
     def test_dot_of_different_types(self):
         self.assertEqual(samesum.dot([1, 2], [1.5, 2.5]), 6.5)
         self.assertEqual(samesum.dot(np.ma.array([1, 2]), np.array([0.5, 1])), 2.5)
