@@ -69,8 +69,8 @@ def _along(a: Any, b: Any, out: Any, device: DeviceLike, nan: str, conjugate: bo
     parts = _parts(a, b)
     try:
         if parts is None:
-            if out is not None and out.dtype in (_numpy.float64, _numpy.int64, _numpy.uint64):
-                return _core.dot_along(a, b, -1, nan, device, out)
+            if out is not None and (not isinstance(out, _numpy.ndarray) or out.dtype in (_numpy.float64, _numpy.int64, _numpy.uint64)):
+                return _core.dot_along(a, b, -1, nan, device, out)  # in its own memory
             return into(out, _core.dot_along(a, b, -1, nan, device, None))
         if nan != "skip":
             ar, ai, br, bi = parts
@@ -81,7 +81,7 @@ def _along(a: Any, b: Any, out: Any, device: DeviceLike, nan: str, conjugate: bo
             results.real, results.imag = real, imaginary
             return into(out, results)
     except _core.NoAnswerError:
-        if a.dtype.kind not in "biu":
+        if not isinstance(a, _numpy.ndarray) or a.dtype.kind not in "biu":
             raise
     # Integers beyond 64 bits; complex numbers without those of which a part is NaN.
     a, b = _numpy.broadcast_arrays(a, b)
@@ -93,6 +93,11 @@ def _array(x: Any) -> Any:
     return x if hasattr(x, "ndim") else every(x)
 
 
+def _there(x: Any) -> Any:
+    """An array on a GPU as it is, others as arrays of numpy."""
+    return x if hasattr(x, "__cuda_array_interface__") else every(x)
+
+
 @documented
 def dot(a: Any, b: Any, out: Any = None, device: DeviceLike = None, nan: str = "propagate", progress: Progress = None) -> Any:
     """The dot product, the product of matrices: each element an exact sum of products, of floats rounded once.
@@ -101,8 +106,8 @@ def dot(a: Any, b: Any, out: Any = None, device: DeviceLike = None, nan: str = "
     ----------
     a, b : array_like
         Of numpy's common type, which has to hold all elements. The last axis of `a` is summed with the last but one of `b`, or its only one.
-    out : numpy.ndarray, optional
-        Where to write: of the result's shape.
+    out : array, optional
+        Where to write: of the result's shape; on a GPU, for arrays there, float64, int64 or uint64.
     {device nan progress}
 
     Returns
@@ -126,8 +131,8 @@ def dot(a: Any, b: Any, out: Any = None, device: DeviceLike = None, nan: str = "
         raise ValueError("dot takes arrays of one axis or more: multiply by a number with *")
     if a.ndim == 1 and b.ndim == 1:
         return into(out, _one(a, b, False, device, nan))
-    a, b = every(a), every(b)
-    columns = _numpy.moveaxis(b, -2, -1) if b.ndim > 1 else b
+    a, b = _there(a), _there(b)
+    columns = b.swapaxes(-2, -1) if b.ndim > 1 else b
     if a.shape[-1] != columns.shape[-1]:
         raise ValueError(f"the last axis of a has {a.shape[-1]} elements, and that of b which is summed with it {columns.shape[-1]}")
     return _along(a[(..., *[None] * (columns.ndim - 1), slice(None))], columns, out, device, nan)
@@ -142,8 +147,8 @@ def matmul(a: Any, b: Any, out: Any = None, device: DeviceLike = None, nan: str 
     a, b : array_like
         Of numpy's common type, which has to hold all elements. The last two axes are those of the matrices; axes before them are
         broadcast. An array of one axis is a row on the left and a column on the right.
-    out : numpy.ndarray, optional
-        Where to write: of the result's shape.
+    out : array, optional
+        Where to write: of the result's shape; on a GPU, for arrays there, float64, int64 or uint64.
     {device nan progress}
 
     Returns
@@ -164,8 +169,8 @@ def matmul(a: Any, b: Any, out: Any = None, device: DeviceLike = None, nan: str 
         raise ValueError("matmul takes arrays of one axis or more: multiply by a number with *")
     if a.ndim == 1 and b.ndim == 1:
         return into(out, _one(a, b, False, device, nan))
-    a, b = every(a), every(b)
-    rows, columns = a, b if b.ndim == 1 else _numpy.moveaxis(b, -2, -1)
+    a, b = _there(a), _there(b)
+    rows, columns = a, b if b.ndim == 1 else b.swapaxes(-2, -1)
     if rows.shape[-1] != columns.shape[-1]:
         raise ValueError(f"the rows of a have {rows.shape[-1]} elements, and the columns of b {columns.shape[-1]}")
     if a.ndim > 1 and b.ndim > 1:
@@ -183,8 +188,8 @@ def vecdot(a: Any, b: Any, axis: int = -1, out: Any = None, device: DeviceLike =
         Of numpy's common type, which has to hold all elements; broadcast to one shape. Complex numbers of `a` are conjugated.
     axis : int
         Along which the vectors lie, of the shape to which both are broadcast.
-    out : numpy.ndarray, optional
-        Where to write: of the result's shape.
+    out : array, optional
+        Where to write: of the result's shape; on a GPU, for arrays there, float64, int64 or uint64.
     {device nan progress}
 
     Returns
@@ -199,8 +204,10 @@ def vecdot(a: Any, b: Any, axis: int = -1, out: Any = None, device: DeviceLike =
     """
     if progress is not None:
         return watched(vecdot, locals())
-    a, b = (every(x) for x in _alike(_array(a), _array(b)))
-    a, b = _numpy.broadcast_arrays(a, b)
+    a, b = (_there(x) for x in _alike(_array(a), _array(b)))
+    if max(a.ndim, b.ndim) > 1 and not (isinstance(a, _numpy.ndarray) and isinstance(b, _numpy.ndarray)):
+        return _core.dot_along(a, b, axis, nan, device, out)
+    a, b = _numpy.broadcast_arrays(a, b) if a.ndim != 1 or b.ndim != 1 else (a, b)
     if not -a.ndim <= axis < a.ndim:
         raise ValueError(f"there is no axis {axis}: the arrays have {a.ndim}")
     if a.ndim == 1:

@@ -133,6 +133,22 @@ def products_of_vectors(put):
         same(samesum.vdot(there, there), samesum.vdot(host, host))
 
 
+@check("torch", "cupy")
+def products_of_matrices(put):
+    random = np.random.default_rng(7)
+    for kind in ("float32", "float64", "int32"):
+        a, b = ((random.standard_normal(shape) * 1000).astype(kind) for shape in ((40, 33), (33, 50)))
+        there_a, there_b = put(a), put(b)
+        for name in ("matmul", "dot"):
+            same(getattr(samesum, name)(there_a, there_b), getattr(samesum, name)(a, b), name)
+            same(getattr(samesum, name)(there_a, there_b[:, 3]), getattr(samesum, name)(a, b[:, 3]), name)
+        same(samesum.vecdot(there_a, there_a), samesum.vecdot(a, a), "vecdot")
+        same(samesum.vecdot(there_a, there_a[:, :1], axis=0), samesum.vecdot(a, a[:, :1], axis=0), "vecdot")
+        out = put(np.zeros((40, 50), np.float64 if kind.startswith("f") else np.int64))
+        samesum.matmul(there_a, there_b, out=out)
+        same(out, samesum.matmul(a, b), "out")
+
+
 @check(*ALL)
 def histograms(put):
     for host, there in pairs_of(put):
