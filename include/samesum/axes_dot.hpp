@@ -18,7 +18,7 @@ namespace samesum SAMESUM_EXPORT {
 /// O(products), on all cores, in blocks that stay in the caches, as products of matrices are computed. Each sum is kept as two
 /// doubles with a bound of what they lack (Ogita, Rump, Oishi: Accurate sum and dot product, SIAM J. Sci. Comput. 26, 2005). The few that
 /// these do not determine, those with infinities or NaNs, and sums of 64-bit integers are added up one by one in integers.
-/// @throws Error (usage) for shapes that do not fit, for arrays of different types or in different places, and as axis_reduction();
+/// @throws Error (usage) for shapes that do not fit, for arrays of different types or on different devices, and as axis_reduction();
 /// Error (no_answer) if a sum of integers does not fit: the message names its position.
 Values dot(const Array& a, const Array& b, const Axes& axes, const Options& options = {});
 /// The same into memory of the caller's, as axis_reduction() has it.
