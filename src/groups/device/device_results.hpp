@@ -12,7 +12,7 @@
 
 namespace samesum::groups {
 
-/// The memory of the results of a call: that of `to`, if it lies on the device one after the other; else memory that is kept for the next
+/// The memory of the results of a call: that of `to`, if that is on the device, and contiguous; else memory that is kept for the next
 /// call, from which they come.
 class DeviceResults {
  public:

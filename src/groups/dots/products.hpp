@@ -21,7 +21,7 @@ inline double lost_of(double added, double unit, double products) noexcept {
   return added * (2 * products) * (kMore * 0x1p-53) + (unit > 0 ? 0 : products * 0x1p-1070);
 }
 
-/// Numbers of a vector; a panel has so many columns.
+/// Numbers of a vector; as many columns has a panel.
 std::size_t panel_columns();
 
 /// Adds to the sums of `rows` rows by one panel of columns, of which row r's begin at sums + r * apart. Row r has `steps` numbers from

@@ -11,7 +11,7 @@
 // Axes are numbered as in problem.hpp: those of both arrays, the rows of `a`, the columns of `b`, and those that are summed. Each axis
 // has four words: its extent, its strides in bytes in `a` and in `b`, and that of the results; the last axis of each kind comes first.
 
-// A group of one work-item, on devices that are CPUs, meets nobody.
+// A group of one work-item, on devices that are CPUs, needs no barriers.
 #if GROUP_SIZE > 1
 #define MEET() barrier_local()
 #define UNROLL_LOADS _Pragma("unroll")
