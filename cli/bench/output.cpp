@@ -26,7 +26,8 @@ std::string verdict_text(const bench::LadderRow& row) {
   std::string text = verdict_name(row.verdict, faulty);
   if (row.verdict == bench::Verdict::right && !faulty)
     text = row.exact ? "exact" : fmt::format("within bound: {:.1e} <= {:.1e}", row.error, row.bound);
-  if (row.verdict == bench::Verdict::wrong && !row.exact) text += fmt::format(": {:.1e} > {:.1e}", row.error, row.bound);
+  if (row.verdict == bench::Verdict::wrong && !row.exact && !(row.error <= row.bound))
+    text += fmt::format(": {:.1e} > {:.1e}", row.error, row.bound);
   // A build log has many lines: --json has them all.
   return row.reason.empty() ? text : text + ": " + row.reason.substr(0, row.reason.find('\n'));
 }

@@ -176,7 +176,8 @@ std::optional<int> run_in_child(const UserKernelOptions& options) {
   const int status = child.wait();
   if (WIFEXITED(status)) return WEXITSTATUS(status);
   const int signal = WTERMSIG(status);
-  if (signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT) {  // was sent to both
+  // The first four were sent to both processes; SIGPIPE says that no process reads the output any longer.
+  if (signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT || signal == SIGPIPE) {
     std::signal(signal, SIG_DFL);
     std::raise(signal);
   }

@@ -1,10 +1,12 @@
 """The ladders with the reader's own operators, data, bins and kernels; samesum kernel --file; samesum check. Run with SAMESUM_PROGRAM."""
 import glob
 import math
+import signal
 import struct
+import subprocess
 import unittest
 
-from support.program import Case, header, npy
+from support.program import PROGRAM, Case, header, npy
 
 OCLGRIND = glob.glob("/usr/lib/oclgrind/liboclgrind-rt-icd.so") + glob.glob("/usr/lib/*/oclgrind/liboclgrind-rt-icd.so")
 SUM = (b"KERNEL void sum(GLOBAL const REAL* in, ulong n, GLOBAL REAL* out) {\n  if (local_id() != 0) return;\n"
@@ -98,6 +100,47 @@ class Ladders(Case):
                                             "tree_passes", "--kernel", "my.cl", *few))
             self.assertEqual(found, {f"{ladder} tree_passes": "right", "my.cl": "right"})
         self.assertIn("--ladder names it", self.refuse("bench", "reduce", "--kernel", "my.cl"))
+
+    def test_kernels_within_the_bound_that_are_wrong(self):
+        """An error bound has room for elements that are left out. Whole numbers do not."""
+        few = self.kernels()
+        tail = (b"i < n;", b"i < (n > 2000 ? n / 256 * 256 : n);")
+        for command, text, fault in ((["sum", "--variant", "tree_passes"], SUM, tail),
+                                     (["reduce", "--ladder", "sum", "--variant", "tree_passes"], REDUCE, tail),
+                                     (["sum", "--dtype", "float64", "--variant", "tree_passes"], SUM, (b"= total;", b"= total + 1e-9;")),
+                                     (["pairs", "--variant", "naive"], PAIRS, (b"y < y_count", b"y + 1 < y_count"))):
+            for source, verdict, code in ((text, "right", 0), (text.replace(*fault), "wrong", 1)):
+                with self.subTest(command=command, verdict=verdict):
+                    self.write("my.cl", source)
+                    found = self.json("bench", *command, "--size", "8191" if command[0] == "pairs" else "100100", "--kernel", "my.cl", *few, "--seconds", "0.01", code=code)
+                    row = found["operations" if "operations" in found else "variants"][-1]
+                    self.assertEqual(row["verdict"], verdict, row)
+                    self.assertIn("exact in any order" if code else "", row["reason"])
+        self.write("my.cl", SUM.replace(b"= total;", b"= total + (n > 2000 ? 1 : 0);"))
+        self.assertRegex(self.succeed("bench", "sum", "--size", "10100", "--kernel", "my.cl", "--variant", "tree_passes", *few, code=1),
+                         "my.cl .* wrong: of 10100 numbers 1, 2 and 3, whose sum is exact in any order, it is \\d+ instead of \\d+  ")
+
+    def test_no_reader_is_no_crash(self):
+        few = self.kernels()
+        self.write("my.cl", SUM)
+        with subprocess.Popen([PROGRAM, "bench", "sum", "--size", "1e5", "--kernel", "my.cl", *few], cwd=self.folder, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE) as process:
+            process.stdout.readline()
+            process.stdout.close()
+            self.assertNotIn(b"crashed", process.stderr.read())
+        self.assertEqual(process.returncode, -signal.SIGPIPE)
+
+    def test_why_a_rung_is_wrong(self):
+        few = [*self.kernels(), "--variant", "sequential", "--variant", "unrolled"]
+        self.array("nan.npy", [1, 2, math.nan, 4])
+        rows = self.json("bench", "reduce", "--ladder", "min", "--data", "nan.npy", *few, code=1)["operations"]
+        self.assertEqual({row["reason"] for row in rows}, {"1 instead of nan: there are NaNs among the elements, which the textbook's comparisons skip"})
+        for formula, identity, dtype, why in (("a + b", "5", "int32", "5 is no identity of a . b: with "),
+                                              ("a*2 + b", "0", "float32", "a.2 . b does not commute: of "),
+                                              ("max(a, b) - min(a, b)", "0", "float32", "is not associative: of the elements ")):
+            rows = self.json("bench", "reduce", "--ladder", formula, "--identity", identity, "--dtype", dtype, "--size", "1000", *few,
+                             code=1)["operations"]
+            self.assertRegex(rows[-1]["reason"], "instead of .*: .*" + why)
 
     def test_own_barrier(self):
         few = self.kernels()

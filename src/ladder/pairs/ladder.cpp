@@ -14,6 +14,7 @@
 #include "ladder/rungs.hpp"
 #include "ladder/timing.hpp"
 #include "ladder/vendor.hpp"
+#include "ladder/whole_numbers.hpp"
 #include "pairs/cpu/pairs_cpu.hpp"
 #include "pairs/pairs_device.hpp"
 #include "pairs/pairs_formula.hpp"
@@ -40,6 +41,7 @@ constexpr std::string_view kSerial = "serial";
 constexpr std::string_view kBest = "register_blocks";
 constexpr std::string_view kBestVec4 = "vec4_best";
 constexpr std::uint64_t kSerialPairs = std::uint64_t{1} << 27;  // enough to time a loop
+constexpr std::uint64_t kMostWhole = std::uint64_t{1} << 16;    // y: with 16 components of up to 9 each, float32 holds the sum
 constexpr std::uint64_t kHostPairs = std::uint64_t{1} << 31;    // and for all cores
 
 double operations_of(const PairsProblem& pairs, const Problem& problem) {
@@ -246,10 +248,8 @@ class PairsLadderRun {
   void check_kernel() const {
     device::Device& device = device_.implementation();
     const std::lock_guard lock(device.mutex());
-    check_own_kernel(options_.kernel_name, [&] {
-      const all_pairs::TextbookOptions own{options_.group_size, options_.kernel_source, options_.kernel_items, options_.registers, false};
-      all_pairs::TextbookPairs(options_.kernel_name, device, problem_.part(0, 1), own);
-    });
+    check_own_kernel(options_.kernel_name,
+                     [&] { all_pairs::TextbookPairs(options_.kernel_name, device, problem_.part(0, 1), kernel_options()); });
   }
 
   PairsRung kernel_rung(device::Device& device, std::function<void()> launch, std::function<void(Target)> read) const {
@@ -351,6 +351,32 @@ class PairsLadderRun {
     const bool right = reference_->error_ratio(c, depth, row) <= 1;
     row.verdict = right ? Verdict::right : Verdict::wrong;
     if (!right) row.reason = "the error is over the bound";
+    if (right && row.name == options_.kernel_name && !adds_whole_numbers()) {
+      row.verdict = Verdict::wrong;
+      row.reason = "of vectors of 1, 2 and 3, whose sums are exact in any order, it has other sums";
+    }
+  }
+
+  // The second check of a user's kernel. f of whole numbers has to be one: formulas, gaussian and invdist are not checked again.
+  bool adds_whole_numbers() const {
+    if (problem_.formula != nullptr || problem_.f == PairFunction::gaussian || problem_.f == PairFunction::invdist) return true;
+    Problem whole = problem_;
+    whole.y_count = whole_count(y_count_, kMostWhole);
+    const std::vector<char> a = whole_numbers(whole.type, x_count_ * whole.components, 1);
+    const std::vector<char> b = whole_numbers(whole.type, whole.y_count * whole.components, 2);
+    whole.a = a.data();
+    whole.b = b.data();
+    device::Device& device = device_.implementation();
+    const std::lock_guard lock(device.mutex());
+    all_pairs::TextbookPairs own(options_.kernel_name, device, whole, kernel_options());
+    own.launch();
+    std::vector<char> c(x_count_ * all_pairs::result_bytes(whole));
+    own.read({c.data()});
+    return PairsReference(whole, options_.pairs).same_bits(c, PairAccuracy::fast, true);
+  }
+
+  all_pairs::TextbookOptions kernel_options() const {
+    return {options_.group_size, options_.kernel_source, options_.kernel_items, options_.registers, options_.pairs.formula.has_value()};
   }
 
   Device device_;

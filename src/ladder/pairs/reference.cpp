@@ -24,7 +24,7 @@ constexpr std::uint64_t kSamples = 32;
 PairsReference::PairsReference(const Problem& problem, const PairsProblem& pairs) : problem_(problem) {
   const std::uint64_t count = std::min(kSamples, problem.x_count);
   const std::uint64_t components = problem.components;
-  for (std::uint64_t i = 0; i < count; ++i) samples_.push_back(problem.x_count / count * i);
+  for (std::uint64_t i = 0; i < count; ++i) samples_.push_back((problem.x_count - 1) * i / std::max<std::uint64_t>(count - 1, 1));
   if (problem.nodes != nullptr || problem.smallest()) return;  // bits are compared
   if (problem.formula != nullptr) {
     if (problem.reduction == PairReduction::sum) sum_formula();

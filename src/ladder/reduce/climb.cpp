@@ -1,5 +1,7 @@
 #include "ladder/reduce/climb.hpp"
 
+#include "ladder/whole_numbers.hpp"
+
 #include <samesum/error.hpp>
 #include <samesum/reduce.hpp>
 
@@ -16,6 +18,7 @@ namespace {
 
 using reduction::TextbookOperation;
 
+constexpr std::uint64_t kSamples = 100;                                       // elements on which an operator is tried
 constexpr std::string_view kOperations[] = {"sum", "product", "max", "min"};  // numbered as TextbookOperation
 
 TextbookOperation operation_of(const ReduceBenchOptions& options) {
@@ -78,6 +81,13 @@ auto visit_type(DType type, const Call& call) {
   }
 }
 
+std::string text_of(std::uint64_t bits, DType type) {
+  return visit_type(type, [&](auto element) {
+    std::memcpy(&element, &bits, sizeof element);
+    return fmt::format("{}", +element);  // a small integer is no character
+  });
+}
+
 template <class T>
 T combine(TextbookOperation operation, T a, T b) {
   if (operation == TextbookOperation::max) return a < b ? b : a;
@@ -133,26 +143,30 @@ std::uint64_t Climb::plain_loop() const {
   return visit_type(data_.type(), [&](auto type) { return loop<decltype(type)>(false); });
 }
 
-bool Climb::is_right(std::uint64_t bits) {
+std::string Climb::why_not_right(std::uint64_t bits) {
   const DType type = data_.type();
   if (!is_integer(type)) {
-    return is_right_floating(type == DType::float64 ? std::bit_cast<double>(bits) : std::bit_cast<float>(static_cast<std::uint32_t>(bits)));
+    return why_not_right_floating(type == DType::float64 ? std::bit_cast<double>(bits)
+                                                         : std::bit_cast<float>(static_cast<std::uint32_t>(bits)));
   }
   if (!expected_ && operation_ == TextbookOperation::formula) {
     expected_ = bits_of(samesum::reduce(data_, *options_.formula, {.device = Device::open("cpu")}).at(0), type);
   } else if (!expected_) {
     expected_ = visit_type(type, [&](auto element) { return loop<decltype(element)>(true); });
   }
-  return bits == *expected_;
+  return bits == *expected_ ? "" : fmt::format("{} instead of {}", text_of(bits, type), text_of(*expected_, type)) + fault_of_operator();
 }
 
-bool Climb::is_right_floating(double found) {
+std::string Climb::why_not_right_floating(double found) {
   const DType type = data_.type();
+  const auto wrong = [&](double expected) {
+    return fmt::format("{} instead of {}", text_of(bits_of(Value{found}, type), type), text_of(bits_of(Value{expected}, type), type));
+  };
   const auto n = static_cast<double>(data_.size());
   if (operation_ == TextbookOperation::sum) {
     if (!sum_) sum_.emplace(data_);
     const double bound = error_bound(type, data_.size(), data_.size(), sum_->magnitude, true);
-    return std::isinf(bound) || sum_->error_of(found) <= bound;
+    return std::isinf(bound) || sum_->error_of(found) <= bound ? "" : wrong(sum_->sum.round());
   }
   if (!expected_) {
     const Options cpu{.device = Device::open("cpu")};
@@ -163,10 +177,51 @@ bool Climb::is_right_floating(double found) {
     expected_ = std::bit_cast<std::uint64_t>(value);
   }
   const auto expected = std::bit_cast<double>(*expected_);
-  if (found == expected || (std::isnan(found) && std::isnan(expected))) return true;
+  if (found == expected || (std::isnan(found) && std::isnan(expected))) return "";
   const double roundings = n * (type == DType::float64 ? 0x1p-53 : 0x1p-24);
   const bool rounds = operation_ == TextbookOperation::product || operation_ == TextbookOperation::formula;
-  return rounds && roundings < 0.25 && std::abs(found - expected) <= 4 * roundings * std::abs(expected);
+  if (rounds && roundings < 0.25 && std::abs(found - expected) <= 4 * roundings * std::abs(expected)) return "";
+  if (std::isnan(expected) && !rounds)
+    return wrong(expected) + ": there are NaNs among the elements, which the textbook's comparisons skip";
+  return wrong(expected) + fault_of_operator();
+}
+
+std::string Climb::fault_of_operator() const {
+  if (operation_ != TextbookOperation::formula) return "";
+  const DType type = data_.type();
+  const Operator& op = *options_.formula;
+  const auto combined = [&](std::uint64_t a, std::uint64_t b) {
+    std::vector<char> two(2 * size_of(type));
+    std::memcpy(two.data(), &a, size_of(type));
+    std::memcpy(two.data() + size_of(type), &b, size_of(type));
+    return bits_of(samesum::reduce(View(two.data(), 2, type), op, {.device = Device::open("cpu")}).at(0), type);
+  };
+  const auto element = [&](std::uint64_t i) { return static_cast<const char*>(data_.data()) + i * size_of(type); };
+  const std::uint64_t identity = bits_of(op.identity.at(0), type);
+  for (std::uint64_t i = 0; i + 1 < std::min(data_.size(), kSamples); ++i) {
+    std::uint64_t x = 0, y = 0;
+    std::memcpy(&x, element(i), size_of(type));
+    std::memcpy(&y, element(i + 1), size_of(type));
+    const auto text = [&](std::uint64_t bits) { return text_of(bits, type); };
+    if (const std::uint64_t found = combined(identity, x); text(found) != text(x)) {
+      return fmt::format(": {} is no identity of {}: with {} it gives {}", text(identity), op.combine.to_string(), text(x), text(found));
+    }
+    if (text(combined(x, y)) != text(combined(y, x))) {
+      return fmt::format(": {} does not commute: of {} and {} it gives {}, and {} the other way round", op.combine.to_string(), text(x),
+                         text(y), text(combined(x, y)), text(combined(y, x)));
+    }
+  }
+  // Floating-point numbers that round are as good as never associative; small whole numbers rarely round.
+  const std::vector<char> numbers = is_integer(type) ? std::vector<char>() : whole_numbers(type, kSamples, 0);
+  const auto found = find_not_associative(numbers.empty() ? Array(data_) : Array(View(numbers.data(), kSamples, type)), op);
+  return found ? ": " + *found : "";
+}
+
+std::string Climb::why_not_whole(std::string_view name, device::Device& device, const std::string& source) const {
+  if (operation_ != TextbookOperation::sum || is_integer(data_.type())) return "";
+  return why_not_whole_sum(device, data_.type(), data_.size(), [&](const device::Memory& numbers, std::uint64_t count) {
+    return prepare(name, device, numbers, source, count);
+  });
 }
 
 std::string Climb::why_not(std::string_view name, const DeviceInfo& device) const {

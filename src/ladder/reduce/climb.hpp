@@ -32,10 +32,13 @@ class Climb {
   /// A loop over all elements in their own type. O(n).
   std::uint64_t plain_loop() const;
 
-  /// Whether a result is right. Integers, extremes and formulas of integers: the only result. Sums: within their error bound. Products:
-  /// within the bound of n - 1 roundings, and as wide apart again of the tree's. Formulas of floating-point numbers: as far from the tree's
-  /// as n roundings of it.
-  bool is_right(std::uint64_t bits);
+  /// What is wrong with a result; empty if it is right. Integers, extremes and formulas of integers: the only result. Sums: within their
+  /// error bound. Products: within the bound of n - 1 roundings, and as wide apart again of the tree's. Formulas of floating-point numbers:
+  /// as far from the tree's as n roundings of it.
+  std::string why_not_right(std::uint64_t bits);
+
+  /// Why a kernel of the user's own does not add up small whole numbers, if this is a ladder of float sums; "" if it does.
+  std::string why_not_whole(std::string_view name, device::Device& device, const std::string& source) const;
 
   /// Why a variant cannot run; "" where it can.
   std::string why_not(std::string_view name, const DeviceInfo& device) const;
@@ -47,7 +50,8 @@ class Climb {
  private:
   template <class T>
   std::uint64_t loop(bool backwards) const;
-  bool is_right_floating(double found);
+  std::string why_not_right_floating(double found);
+  std::string fault_of_operator() const;  // of its identity, and of what has to hold in any order; empty if none is found
 
   View data_;
   const ReduceBenchOptions& options_;

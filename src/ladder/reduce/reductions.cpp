@@ -79,7 +79,11 @@ class Run {
       const Candidate candidate = prepare(operation, row);
       candidate.call();
       row.verdict = candidate.is_right() ? Verdict::right : Verdict::wrong;
-      if (row.verdict == Verdict::right) time(candidate, reader, row);
+      if (row.verdict == Verdict::right) {
+        time(candidate, reader, row);
+      } else if (row.reason.empty()) {
+        row.reason = "another result than the CPU's";
+      }
     });
     bench_.rows.push_back(std::move(row));
     if (options_.measured) options_.measured(bench_);
@@ -147,7 +151,10 @@ class Run {
       const auto result = std::make_shared<std::uint64_t>();
       Candidate candidate;
       candidate.call = [this, result] { *result = climb_->plain_loop(); };
-      candidate.is_right = [this, result] { return climb_->is_right(*result); };
+      candidate.is_right = [this, result, &row] {
+        row.reason = climb_->why_not_right(*result);
+        return row.reason.empty();
+      };
       candidate.timer = host_timer(candidate.call);
       return candidate;
     });
@@ -160,11 +167,15 @@ class Run {
         row.configuration = variant->plan().configuration;
         Candidate candidate;
         candidate.call = [variant] { variant->launch(); };
-        const bool as_expected = !source.empty() && options_.expected.values;
-        candidate.is_right = [this, variant, as_expected, &row] {
+        const bool own = !source.empty();
+        candidate.is_right = [=, this, &device, &row] {
           const std::uint64_t bits = variant->bits();
-          if (!as_expected) return climb_->is_right(bits);
-          row.reason = why_not_expected(options_.expected, Array(&bits, 1, data_.type()));
+          if (own && options_.expected.values) {
+            row.reason = why_not_expected(options_.expected, Array(&bits, 1, data_.type()));
+          } else {
+            row.reason = climb_->why_not_right(bits);
+            if (own && row.reason.empty()) row.reason = climb_->why_not_whole(name, device, source);
+          }
           return row.reason.empty();
         };
         candidate.timer = device_timer(device, candidate.call);

@@ -12,6 +12,7 @@
 #include "ladder/reduce/textbook.hpp"
 #include "ladder/rungs.hpp"
 #include "ladder/timing.hpp"
+#include "ladder/whole_numbers.hpp"
 #include "reduce/cpu/sum_cpu.hpp"
 #include "reduce/sum_device.hpp"
 
@@ -244,19 +245,29 @@ class LadderRun {
     const reduction::TextbookPlan& plan = sum->plan();
     row.configuration = plan.configuration;
     const auto call = [sum] { sum->launch(); };
-    const bool as_expected = !source.empty() && options_.expected.values;
-    const auto check = [this, sum, as_expected, flushed = !device.info().has(Capability::denormals)](LadderRow& r) {
-      if (as_expected) {
+    const bool own = !source.empty();
+    const auto check = [=, this, &device, flushed = !device.info().has(Capability::denormals)](LadderRow& r) {
+      if (own && options_.expected.values) {
         const double found[] = {r.value = sum->result()};
         r.reason = why_not_expected(options_.expected, found);
         return r.reason.empty();
       }
-      return within_bound(r, sum->result(), sum->plan().depth, flushed);
+      return within_bound(r, sum->result(), sum->plan().depth, flushed) && (!own || adds_whole_numbers(name, device, textbook, r));
     };
     if (plan.rounds.empty()) return {call, check, {}};
     call();
     row.rounds = time_rounds(*sum, device, options_.effort);
     return {call, check, device_timer(device, call)};
+  }
+
+  // The second check of a user's kernel.
+  bool adds_whole_numbers(std::string_view name, device::Device& device, const reduction::TextbookOptions& textbook, LadderRow& row) const {
+    const std::string fault =
+        why_not_whole_sum(device, data().type(), data().size(), [&](const device::Memory& numbers, std::uint64_t count) {
+          return std::make_shared<reduction::TextbookSum>(name, device, data().type(), numbers, 1, count, textbook);
+        });
+    if (!fault.empty()) row.reason = fault;
+    return fault.empty();
   }
 
   Rung exact_rung(std::string_view name, device::Device& device, const device::Memory& memory, LadderRow& row) const {
