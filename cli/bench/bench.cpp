@@ -63,6 +63,12 @@ Array as_pitched(const SumBench& options, const Array& data, std::uint64_t colum
   }
   const std::uint64_t size = data.size(), fitting = size < columns ? 0 : (size - columns) / options.pitch + 1;
   const std::uint64_t rows = options.rows != 0 ? options.rows : fitting;
+  if (options.rows == 0 && rows != 0 && size - ((rows - 1) * options.pitch + columns) > options.pitch - columns) {
+    throw Error(ErrorKind::usage,
+                fmt::format("{} elements are more than {} rows of {} with a pitch of {}, and too few for one more: --rows {} "
+                            "leaves the rest out",
+                            grouped(size), grouped(rows), grouped(columns), grouped(options.pitch), rows));
+  }
   if (rows > fitting) {
     throw Error(ErrorKind::usage, fmt::format("{} elements are {} rows of {} with a pitch of {}, not {}", grouped(size), grouped(fitting),
                                               grouped(columns), grouped(options.pitch), grouped(rows)));
@@ -83,8 +89,11 @@ Array as_matrix(const SumBench& options, const Array& data, std::span<const std:
   }
   const std::uint64_t columns = options.columns != 0 ? options.columns : size / rows;
   if (rows * columns != size) {
-    throw Error(ErrorKind::usage, fmt::format("{} elements are no matrix of {} x {}: --rows and --columns have to divide them",
-                                              grouped(size), grouped(rows), grouped(columns)));
+    const std::string asked = options.columns == 0 ? fmt::format("{} rows", grouped(rows))
+                              : options.rows == 0  ? fmt::format("{} columns", grouped(columns))
+                                                   : fmt::format("{} x {}", grouped(rows), grouped(columns));
+    throw Error(ErrorKind::usage,
+                fmt::format("{} elements are no matrix of {}: --rows and --columns have to divide them", grouped(size), asked));
   }
   return data.reshaped({rows, columns});
 }
@@ -92,8 +101,8 @@ Array as_matrix(const SumBench& options, const Array& data, std::span<const std:
 std::uint64_t generated_size(const SumBench& options, const Device& device) {
   const std::uint64_t side = device.info().is_cpu ? 2048 : 8192;
   if (!options.size.empty()) return parse_size(options.size, "--size");
-  if (options.rows == 0 && options.columns == 0) return side * side;
-  return std::max<std::uint64_t>(options.rows, 1) * std::max<std::uint64_t>(options.pitch != 0 ? options.pitch : options.columns, 1);
+  const std::uint64_t columns = options.pitch != 0 ? options.pitch : options.columns;
+  return (options.rows != 0 ? options.rows : side) * (columns != 0 ? columns : side);
 }
 
 std::optional<bench::DataKind> data_kind(const std::string& name) {
@@ -141,8 +150,7 @@ int run_sum(Output& out, SumBench options) {
   {
     const StatusLine progress;
     if (const auto kind = data_kind(options.data)) {
-      StatusLine::show("making the data");
-      const bench::Data data(*kind, type.type, generated_size(options, device), options.seed);
+      const bench::Data data = made_data(*kind, type.type, generated_size(options, device), options.seed);
       ladder = bench::sum_ladder(device, as_matrix(options, data.view(), {}), options.ladder);
     } else {
       if (!options.size.empty()) throw Error(ErrorKind::usage, "--size is for made-up data; a file has its own size");
@@ -159,6 +167,7 @@ int run_sum(Output& out, SumBench options) {
     printer.finish(ladder);
     if (options.size.empty() && options.rows == 0 && options.columns == 0) options.effort.tell(out, device, "--size 2^28");
   }
+  require_measured(ladder.rungs);
   const bool sound = std::ranges::none_of(ladder.rungs, [](const bench::LadderRow& row) {
     if (row.name == kMissingBarrier && row.verdict == bench::Verdict::wrong) return false;  // as expected
     return row.verdict == bench::Verdict::wrong || row.verdict == bench::Verdict::failed;
@@ -241,7 +250,8 @@ compiled before anything is measured, and runs in a process of its own: a loop
 without an end (--kernel-seconds) or a wild write ends that with a message. A
 kernel can do what any program can: run none that you would not run as one.
 'samesum check my.cl' runs it in Oclgrind. The variant missing_barrier leaves the
-tree's barriers out and is expected to be wrong. Exit code 1 if another is wrong.)");
+tree's barriers out and is expected to be wrong. Exit code 1 if another is wrong,
+2 if none could be measured.)");
   command->callback([options, &action] { action = [options](Output& out) { return run_sum(out, *options); }; });
 }
 
@@ -271,6 +281,16 @@ std::uint64_t parse_size(const std::string& text, const char* option) {
   std::uint64_t size = 0;
   if (parse_count(text, size) && size != 0) return size;
   throw Error(ErrorKind::usage, fmt::format("{} takes a number such as 1000000, 1e6, 2^28 or 64M, not '{}'", option, text));
+}
+
+bench::Data made_data(bench::DataKind kind, DType type, std::uint64_t size, std::uint64_t seed) {
+  if (is_integer(type) && (kind == bench::DataKind::normal || kind == bench::DataKind::lognormal)) {
+    throw Error(ErrorKind::usage,
+                fmt::format("--data {}: made-up integers are 'uniform' over all values of {}, or half of them are 0 ('zeros')",
+                            name_of(kind), name_of(type)));
+  }
+  StatusLine::show("making the data");
+  return {kind, type, size, seed};
 }
 
 TileShape parse_tile(const std::string& text, const char* option) {

@@ -6,7 +6,9 @@
 
 #include <samesum/bench.hpp>
 #include <samesum/device.hpp>
+#include <samesum/error.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -19,6 +21,9 @@ Device choose_for_bench(const std::string& selector);
 
 /// A size as parsed by parse_count, not 0. @throws Error (usage) that names `option`.
 std::uint64_t parse_size(const std::string& text, const char* option);
+
+/// Made-up data. @throws Error (usage) for a distribution that elements of this type do not have.
+bench::Data made_data(bench::DataKind kind, DType type, std::uint64_t size, std::uint64_t seed);
 
 /// The tiles of --tile: "8", or "4x16" as rows and columns. @throws Error (usage) that names `option`.
 struct TileShape {
@@ -37,6 +42,13 @@ struct EffortOptions {
   void tell(Output& out, const Device& device, std::string_view larger) const;
 };
 void add_options(CLI::App& command, EffortOptions& options);
+
+/// @throws Error (usage) if no row of a ladder was measured, as none of those that were asked for goes with the options or the device.
+template <class Row>
+void require_measured(const std::vector<Row>& rows) {
+  const auto skipped = [](const Row& row) { return row.verdict == bench::Verdict::skipped; };
+  if (!rows.empty() && std::ranges::all_of(rows, skipped)) throw Error(ErrorKind::usage, "nothing was measured: " + rows.front().reason);
+}
 
 /// Prints the rows of a table as soon as each is complete.
 void show_now(Output& out);

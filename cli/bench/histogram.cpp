@@ -156,6 +156,7 @@ int run(Output& out, HistogramBench options) {
   bool all_sound = true;
   Json object = {{"device", {{"selector", device.info().selector}, {"name", device.info().name}, {"driver", device.info().driver}}}};
   if (!options.json) out.print("{}\n\n", out.dim(fmt::format("device {}, {}", device.info().selector, device.info().name)));
+  std::vector<bench::HistogramLadderRow> rows;
   for (const std::string& kind : options.kinds) {
     const StatusLine progress;
     const KernelWatch watch(options.ladder.kernel_name);
@@ -168,6 +169,7 @@ int run(Output& out, HistogramBench options) {
     if (!options.json) options.ladder.measured = [&](const bench::HistogramLadder& so_far) { printer.print(so_far); };
     const std::vector<std::uint8_t> data = data_of(kind, size, options);
     const bench::HistogramLadder ladder = bench::histogram_ladder(device, data, options.ladder);
+    rows.insert(rows.end(), ladder.rungs.begin(), ladder.rungs.end());
     all_sound = all_sound && std::ranges::all_of(ladder.rungs, row_sound);
     if (options.json) {
       object["data"].push_back(json_of_histograms(ladder, kind));
@@ -180,6 +182,7 @@ int run(Output& out, HistogramBench options) {
   } else if (options.size.empty()) {
     options.effort.tell(out, device, "--size 2^28");
   }
+  require_measured(rows);
   return all_sound ? kExitOk : kExitNoAnswer;
 }
 

@@ -196,6 +196,7 @@ int run(Output& out, PairsBench options) {
   } else {
     options.effort.tell(out, device, "");
   }
+  require_measured(ladder.rungs);
   const bool sound = std::ranges::none_of(ladder.rungs, [](const bench::PairsRow& row) {
     return row.verdict == bench::Verdict::wrong || row.verdict == bench::Verdict::failed;
   });
@@ -217,7 +218,7 @@ void add_bench_pairs(CLI::App& parent, Action& action) {
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false);
   command->add_option("--reduce", options->reduction, "sum (default), min, max, argmin, argmax")->type_name("NAME");
-  command->add_option("--dtype", options->dtype, "float32 (default), float64 or an integer type")->type_name("TYPE");
+  command->add_option("--dtype", options->dtype, "float32 (default), float64 or an integer type, computed in 64 bits")->type_name("TYPE");
   command->add_option("--size", options->x_count, "x, and y unless --y is given: 100000, 2^18")->option_text("N");
   command->add_option("--y", options->y_count, "y")->option_text("N");
   command->add_option("--components", ladder.pairs.components, "of the vectors (default 1)")->transform(number)->option_text("D");

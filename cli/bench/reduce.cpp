@@ -149,8 +149,7 @@ bench::ReduceBench measure(const Device& device, const ReduceBench& options) {
   if (made || options.data.find_first_of("./") == std::string::npos) {
     const std::uint64_t size = parse_size(!options.size.empty() ? options.size : device.info().is_cpu ? "2^22" : "2^26", "--size");
     const DType type = parse_dtype(options.dtype.empty() ? "float32" : options.dtype);
-    StatusLine::show("making the data");
-    const bench::Data data(bench::parse_data_kind(options.data), type, size, options.seed);
+    const bench::Data data = made_data(bench::parse_data_kind(options.data), type, size, options.seed);
     return bench::measure_reductions(device, data.view(), options.options);
   }
   if (!options.size.empty()) throw Error(ErrorKind::usage, "--size is for made-up data; a file has its own size");
@@ -200,6 +199,7 @@ int run(Output& out, ReduceBench options) {
     printer.finish(result);
     if (options.size.empty()) options.effort.tell(out, device, "--size 2^26");
   }
+  require_measured(result.rows);
   const bool sound = std::ranges::none_of(result.rows, [](const bench::ReduceBenchRow& row) {
     if (row.operation.ends_with(kMissingBarrier) && row.verdict == bench::Verdict::wrong) return false;  // as expected
     return row.verdict == bench::Verdict::wrong || row.verdict == bench::Verdict::failed;

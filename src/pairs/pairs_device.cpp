@@ -113,7 +113,7 @@ DevicePairs::DevicePairs(device::Device& device, const Problem& problem, Configu
   clean_ = from_host && (problem.type == DType::float32 ? is_clean<float>(problem) : is_clean<double>(problem));
   shape_ = sum && problem.accuracy == PairAccuracy::exact ? Shape::exact
            : from_host && sum && problem.accuracy == PairAccuracy::fast && device.info().is_cpu && problem.formula == nullptr &&
-                   problem.components <= 8 && wanted.group_size == 0
+                   problem.components <= 8 && wanted.group_size == 0 && wanted.items == 0
                ? Shape::vectors
                : Shape::blocks;
   configure(wanted);

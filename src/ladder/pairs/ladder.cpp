@@ -141,6 +141,11 @@ class PairsLadderRun {
   }
   // Made-up integers have 16 bits, so that no sum of products overflows.
   static DType made_type(DType type) {
+    if (type == DType::float16 || type == DType::bfloat16) {
+      throw Error(ErrorKind::usage, fmt::format("the ladder of pairs makes float32, float64 or integers, not {}: elements of files of this "
+                                                "type are computed as float32",
+                                                name_of(type)));
+    }
     if (!is_integer(type)) return type;
     return type == DType::uint8 || type == DType::uint16 || type == DType::uint32 || type == DType::uint64 ? DType::uint16 : DType::int16;
   }
