@@ -2,7 +2,7 @@
 #include "bench/bench.hpp"
 #include "bench/output.hpp"
 #include "command.hpp"
-#include "input/elements.hpp"
+#include "input/input.hpp"
 #include "kernel/kernel_process.hpp"
 #include "kernel/user_kernel.hpp"
 #include "usage.hpp"
@@ -154,9 +154,7 @@ int run_sum(Output& out, SumBench options) {
       ladder = bench::sum_ladder(device, as_matrix(options, data.view(), {}), options.ladder);
     } else {
       if (!options.size.empty()) throw Error(ErrorKind::usage, "--size is for made-up data; a file has its own size");
-      InputOptions how;
-      if (!options.dtype.empty()) how.raw = type;
-      const Elements file(options.data, how);
+      const Elements file = file_to_measure(options.data, options.dtype);
       ladder = bench::sum_ladder(device, as_matrix(options, file.view(), file.shape()), options.ladder);
       file.check_unchanged();
     }
@@ -245,7 +243,8 @@ void add_bench_sum(CLI::App& parent, Action& action) {
 'of ceiling' is the fraction of the rate at which the same device reads the same
 data, measured in the same run. A kernel of your own is named 'sum', with the
 parameters (GLOBAL const REAL* in, ulong n, GLOBAL REAL* out), and leaves each
-group's sum in out[group_id()]; it is run again, by one group, over those. It is
+group's sum in out[group_id()]; it is run again, by one group, over those. A group has
+GROUP work-items; 'samesum kernel sum tree_passes' shows how kernels are written. It is
 compiled before anything is measured, and runs in a process of its own: a loop
 without an end (--kernel-seconds) or a wild write ends that with a message. A
 kernel can do what any program can: run none that you would not run as one.
@@ -293,6 +292,16 @@ bench::Data made_data(bench::DataKind kind, DType type, std::uint64_t size, std:
   return {kind, type, size, seed};
 }
 
+Elements file_to_measure(const std::string& path, const std::string& dtype) {
+  InputOptions how;
+  how.allow_empty = true;
+  if (!dtype.empty()) how.raw = parse_raw_type(dtype);
+  Elements file(path, how);
+  if (file.view().size() == 0)
+    throw Error(ErrorKind::usage, fmt::format("{}: there are no elements in it to measure with", shown_name(path)));
+  return file;
+}
+
 TileShape parse_tile(const std::string& text, const char* option) {
   constexpr std::uint64_t kMax = 1u << 16;
   const std::size_t cross = text.find('x');
@@ -325,7 +334,7 @@ void add_options(CLI::App& command, EffortOptions& options) {
       ->transform(whole_number(1, 1u << 30))
       ->option_text("N");
   command.add_option("--seconds", options.seconds, "time for each row (default 1; on a CPU 0.1)")
-      ->check(CLI::PositiveNumber.description(""))
+      ->check(number_from(1e-6, 1e6))
       ->option_text("S");
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "command.hpp"
+#include "input/elements.hpp"
 #include "output/progress.hpp"
 
 #include <samesum/bench.hpp>
@@ -24,6 +25,9 @@ std::uint64_t parse_size(const std::string& text, const char* option);
 
 /// Made-up data. @throws Error (usage) for a distribution that elements of this type do not have.
 bench::Data made_data(bench::DataKind kind, DType type, std::uint64_t size, std::uint64_t seed);
+
+/// The elements of a file; `dtype`: of raw numbers, empty if it has none. @throws Error (usage) also if there are no elements.
+Elements file_to_measure(const std::string& path, const std::string& dtype);
 
 /// The tiles of --tile: "8", or "4x16" as rows and columns. @throws Error (usage) that names `option`.
 struct TileShape {

@@ -146,9 +146,7 @@ int run(Output& out, PairsBench options) {
       throw Error(ErrorKind::usage, "--size and --y are for made-up data; files have their own size");
     }
     if (options.data.size() > 2) throw Error(ErrorKind::usage, "--data takes a file for x, and once more one for y");
-    InputOptions how;
-    if (!options.dtype.empty()) how.raw = parse_raw_type(options.dtype);
-    for (const std::string& name : options.data) files.emplace_back(name, how);
+    for (const std::string& name : options.data) files.push_back(file_to_measure(name, options.dtype));
     const auto flat = [](const Elements& file) { return file.view().reshaped({file.view().size()}); };
     ladder_options.a = flat(files.front());
     ladder_options.b = flat(files.back());
@@ -157,8 +155,9 @@ int run(Output& out, PairsBench options) {
   if (options.group == "best") {
     ladder_options.best_group = true;
   } else if (!options.group.empty()) {
-    const std::uint64_t size = parse_size(options.group, "--group");
-    if (size > 1u << 30) throw Error(ErrorKind::usage, fmt::format("--group takes 1 to {}, or best", 1u << 30));
+    std::uint64_t size = 0;
+    if (!parse_count(options.group, size) || size == 0 || size > 1u << 30)
+      throw Error(ErrorKind::usage, fmt::format("--group takes a number of work-items such as 256, or best, not '{}'", options.group));
     ladder_options.group_size = static_cast<std::uint32_t>(size);
   }
   if (options.formula.empty()) {
@@ -218,7 +217,7 @@ void add_bench_pairs(CLI::App& parent, Action& action) {
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false);
   command->add_option("--reduce", options->reduction, "sum (default), min, max, argmin, argmax")->type_name("NAME");
-  command->add_option("--dtype", options->dtype, "float32 (default), float64 or an integer type, computed in 64 bits")->type_name("TYPE");
+  command->add_option("--dtype", options->dtype, "float32 (default), float64, or integers, computed in 64 bits")->type_name("TYPE");
   command->add_option("--size", options->x_count, "x, and y unless --y is given: 100000, 2^18")->option_text("N");
   command->add_option("--y", options->y_count, "y")->option_text("N");
   command->add_option("--components", ladder.pairs.components, "of the vectors (default 1)")->transform(number)->option_text("D");
@@ -255,8 +254,8 @@ ceiling' is the fraction of the rate of multiply-adds from registers, measured i
 the same run; 'of vendor's' is the ratio to cuBLAS's matrix product, if that is
 found. A kernel of your own is named 'pairs' and has the parameters
 (GLOBAL const REAL* a, GLOBAL const REAL* b, GLOBAL REAL* c, ulong x_count,
-ulong y_count); see src/ladder/pairs/textbook.cl. What 'samesum bench sum --help' says
-of such kernels holds here. Exit code 1 if a variant is wrong.)");
+ulong y_count); 'samesum kernel pairs naive' shows one. What 'samesum bench sum
+--help' says of such kernels holds here. Exit code 1 if a variant is wrong.)");
   command->callback([options, &action] { action = [options](Output& out) { return run(out, *options); }; });
 }
 

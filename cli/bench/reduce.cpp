@@ -14,6 +14,7 @@
 #include <samesum/error.hpp>
 
 #include <algorithm>
+#include <cctype>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -132,7 +133,7 @@ void set_ladder(bench::ReduceBenchOptions& to, const std::string& identity) {
     if (!identity.empty()) throw Error(ErrorKind::usage, "--identity is that of an operator: --ladder 'gcd(a, b)' --identity 0");
     return;
   }
-  if (to.ladder.find_first_of("(,+*&|^<>?") == std::string::npos) {
+  if (std::ranges::all_of(to.ladder, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; })) {
     throw Error(ErrorKind::usage,
                 fmt::format("'{}' has no ladder: there are sum, product, min, max, and operators such as 'gcd(a, b)' with "
                             "an --identity",
@@ -153,9 +154,7 @@ bench::ReduceBench measure(const Device& device, const ReduceBench& options) {
     return bench::measure_reductions(device, data.view(), options.options);
   }
   if (!options.size.empty()) throw Error(ErrorKind::usage, "--size is for made-up data; a file has its own size");
-  InputOptions how;
-  if (!options.dtype.empty()) how.raw = parse_raw_type(options.dtype);
-  const Elements file(options.data, how);
+  const Elements file = file_to_measure(options.data, options.dtype);
   const Array all = file.view();
   const bench::ReduceBench result = bench::measure_reductions(device, all.rank() == 1 ? all : all.reshaped({all.size()}), options.options);
   file.check_unchanged();

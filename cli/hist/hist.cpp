@@ -337,6 +337,10 @@ int run(Output& out, const HistOptions& options) {
     refuse("--compare and --weights are for numbers: --letters and --characters cannot be used with them");
   }
   if (options.letters != 0 || options.characters) return run_characters(out, options, path);
+  for (const std::string& file : options.input.files) {
+    if (options.input.total && options.input.files.size() > 1 && options.input.dtype.empty() && is_image(file))
+      refuse(fmt::format("{}: an image, and --total counts the numbers of several files: give one image", shown_name(file)));
+  }
   if (options.input.files.size() == 1 && options.input.dtype.empty()) {
     const std::string image = path == "-" ? image_from_standard_input() : is_image(path) ? path : "";
     if (!image.empty() && (!options.compare.empty() || options.weighted()))

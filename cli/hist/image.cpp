@@ -118,7 +118,7 @@ class Pages {
   /// Calls work(pixels) with what is selected of each page, `image` being the first one.
   template <class Work>
   void for_each(const Image& image, const Work& work) const {
-    work(options_.selection.of(image));
+    work(options_.selection.of(image, name_));
     for (std::uint32_t i = 1; i < count(); ++i) {
       const Image page = file_.page(first() + i, {}, options_.max_pixels);
       const bool same_tiles =
@@ -127,7 +127,7 @@ class Pages {
         throw Error(ErrorKind::usage, fmt::format("{}: its pages differ ({} and, on page {}, {}): take one by --page", name_, kind(image),
                                                   first() + i, kind(page)));
       }
-      work(options_.selection.of(page));
+      work(options_.selection.of(page, name_));
     }
   }
 

@@ -31,7 +31,7 @@ int run_matrix(Output& out, const HistOptions& options) {
   if (whole.width == 0 || whole.height == 0) {
     throw Error(ErrorKind::usage, fmt::format("{}: a matrix without elements has no tiles", shown_name(file)));
   }
-  const Image image = options.selection.of(whole);
+  const Image image = options.selection.of(whole, shown_name(file));
   const Bins bins = make_bins(options, image.type, [&] { return range_of(image.view()); });
   const Device device = choose_device(options.device, image.view().bytes());
   Report report;

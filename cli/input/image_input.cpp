@@ -35,12 +35,17 @@ Region parse_region(const std::string& text) {
 // One channel: of each page a chunk.
 class Channel final : public Source {
  public:
-  Channel(std::shared_ptr<const ImageFile> file, ImageSelection selection, Image first, std::uint32_t number)
-      : file_(std::move(file)), selection_(std::move(selection)), first_(std::move(first)), image_(first_), number_(number) {}
+  Channel(std::string name, std::shared_ptr<const ImageFile> file, ImageSelection selection, Image first, std::uint32_t number)
+      : name_(std::move(name)),
+        file_(std::move(file)),
+        selection_(std::move(selection)),
+        first_(std::move(first)),
+        image_(first_),
+        number_(number) {}
   std::optional<Array> next() override {
     if (page_ == file_->pages()) return std::nullopt;
     if (page_++ != 0) {
-      image_ = selection_.of(file_->page(page_));
+      image_ = selection_.of(file_->page(page_), shown_name(name_));
       if (image_.channels != first_.channels || image_.type != first_.type) {
         throw Error(ErrorKind::usage, fmt::format("the pages of the image differ: the first has {} of {}, page {} {} of {}",
                                                   counted(first_.channels, "channel"), name_of(first_.type), page_,
@@ -60,6 +65,7 @@ class Channel final : public Source {
   }
 
  private:
+  std::string name_;
   std::shared_ptr<const ImageFile> file_;
   ImageSelection selection_;
   Image first_, image_;
@@ -84,7 +90,7 @@ Image matrix_as_image(const Elements& elements) {
           std::string(elements.format())};
 }
 
-Image ImageSelection::of(const Image& image) const {
+Image ImageSelection::of(const Image& image, const std::string& name) const {
   std::optional<Elements> mask_matrix;
   std::optional<Image> mask_image;
   if (!mask.empty() && is_image(mask)) {
@@ -100,7 +106,13 @@ Image ImageSelection::of(const Image& image) const {
   }
   if (region.empty()) return mask_image ? select(image, *mask_image) : image;
   const Region part = parse_region(region);
-  const Image cropped = crop(image, part);
+  const Image cropped = [&] {
+    try {
+      return crop(image, part);
+    } catch (const Error& error) {
+      throw Error(error.kind(), fmt::format("{}: {}", name, error.what()));
+    }
+  }();
   return mask_image ? select(cropped, crop(*mask_image, part)) : cropped;
 }
 
@@ -111,11 +123,11 @@ void add_selection(CLI::App& command, ImageSelection& selection, const std::stri
 
 std::vector<NamedSource> channels_of(const std::string& file, const ImageSelection& selection) {
   const auto pages = std::make_shared<const ImageFile>(file);
-  const Image image = selection.of(pages->page(1));
+  const Image image = selection.of(pages->page(1), shown_name(file));
   std::vector<NamedSource> sources;
   for (std::uint32_t i = 0; i < image.channels - (image.has_alpha() ? 1 : 0); ++i) {
     const std::string name = fmt::format("{}, {}", file, image.channel_name(i));
-    sources.push_back({name, [=] { return std::make_unique<Channel>(pages, selection, image, i); }});
+    sources.push_back({name, [=] { return std::make_unique<Channel>(file, pages, selection, image, i); }});
   }
   return sources;
 }

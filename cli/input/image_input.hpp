@@ -20,8 +20,8 @@ struct ImageSelection {
   std::string mask;    ///< an image or a matrix: the pixels where it is not 0
 
   bool wanted() const noexcept { return !region.empty() || !mask.empty(); }
-  /// These pixels: with a mask as one row. @throws Error (usage) where they do not go with the image.
-  Image of(const Image& image) const;
+  /// These pixels: with a mask as one row. @throws Error (usage) where they do not go with the image, whose name is for messages.
+  Image of(const Image& image, const std::string& name) const;
 };
 /// Adds --region and --mask.
 void add_selection(CLI::App& command, ImageSelection& selection, const std::string& of);

@@ -28,9 +28,8 @@ Image with_pixels(const Image& image, std::uint64_t width, std::uint64_t height,
 Image crop(const Image& image, const Region& region) {
   if (region.width == 0 || region.height == 0 || region.x >= image.width || region.y >= image.height ||
       region.width > image.width - region.x || region.height > image.height - region.y) {
-    throw Error(ErrorKind::usage,
-                fmt::format("the region of {} x {} pixels at {}, {} has none, or some beyond the {} x {} pixels of the image", region.width,
-                            region.height, region.x, region.y, image.width, image.height));
+    throw Error(ErrorKind::usage, fmt::format("the region of {} x {} pixels at {}, {} is not within the {} x {} pixels of the image",
+                                              region.width, region.height, region.x, region.y, image.width, image.height));
   }
   const std::size_t pixel = image.channels * size_of(image.type), row = region.width * pixel;
   std::vector<std::byte> pixels(region.height * row);

@@ -237,7 +237,7 @@ std::uint64_t little_endian(std::span<const std::byte> bytes) noexcept {
 void refuse_complex(const Npy& npy) {
   if (!npy.complex) return;
   refuse(
-      fmt::format("its elements are {}, of which each has two numbers: 'samesum sum', 'mean', 'norm' and 'prod' take them from files, and "
+      fmt::format("its elements are {}, of which each has two numbers: 'samesum sum', 'mean', 'norm' and 'prod' take one file of them, and "
                   "ComplexArray from ArrayFile::of_complex(); for all else save a.real and a.imag with numpy.save as two files",
                   type_of(npy)));
 }

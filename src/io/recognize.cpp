@@ -64,6 +64,10 @@ constexpr std::array kFormats = {
     Format{"MM\0+"sv, 0, "a TIFF image", kImage},
     Format{"GIF87a"sv, 0, "a GIF image", kOtherImage},
     Format{"GIF89a"sv, 0, "a GIF image", kOtherImage},
+    Format{"P4\n"sv, 0, "a PBM image", kOtherImage},
+    Format{"P5\n"sv, 0, "a PGM image", kOtherImage},
+    Format{"P6\n"sv, 0, "a PPM image", kOtherImage},
+    Format{"BM"sv, 0, "a BMP image", kOtherImage},
     Format{"WEBPVP8"sv, 8, "a WebP image", "'dwebp FILE -o x.png' makes one of it that 'samesum hist' reads"},
     Format{"%PDF-"sv, 0, "a PDF", "'pdftotext FILE -' takes the text out of it"},
 };

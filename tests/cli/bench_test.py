@@ -44,6 +44,16 @@ class Bench(Case):
         rows = [row for row in found["variants"] if "cpu" not in row["where"]]
         self.assertEqual(([row["verdict"] for row in rows], rows[0]["configuration"].split()[1]), (["right"], "items=2"))
 
+    def test_what_options_take(self):
+        self.write("empty.bin", b"")
+        for command in ("sum", "reduce", "pairs"):
+            self.assertIn("empty.bin: there are no elements in it", self.refuse("bench", command, "--data", "empty.bin", "--device", "cpu"))
+        self.assertIn("--seconds takes a number from 1e-06 to 1000000, not '-1'", self.refuse("bench", "sum", "--seconds", "-1").replace("1e+06", "1000000"))
+        self.assertIn("--group takes a number of work-items such as 256, or best, not 'foo'", self.refuse("bench", "pairs", "--group", "foo"))
+        found = self.run_program("bench", "pairs", "--size", "100", "--y", "20000", "--variant", "local_all", *self.few()[2:-2])
+        self.assertIn("local_all takes all of B in local memory, which is 80000 bytes; 49152 have room, the most that every device has: 12288 y",
+                      found.stderr.decode())
+
     def test_nothing_measured(self):
         """Rows that were all skipped are bad options: the exit code says so, and the table still says why for each."""
         few = self.few()

@@ -257,7 +257,8 @@ class Parts(Case):
         self.write("small.png", png(mask[:5]))
         self.assertIn("equally large", self.refuse("hist", "photo.png", "--mask", "small.png"))
         self.assertIn("640x480+10+20", self.refuse("hist", "photo.png", "--region", "7x9"))
-        self.refuse("hist", "photo.png", "--region", "7x9+25+4")
+        for command in ("hist", "sum"):
+            self.assertIn("photo.png: the region of 7 x 9 pixels at 25, 4 is not within the ", self.refuse(command, "photo.png", "--region", "7x9+25+4"))
         self.write("none.png", png(numpy.zeros_like(pixels)))
         self.assertIn("no pixel", self.refuse("sum", "photo.png", "--mask", "none.png"))
         self.assertIn("a matrix or an image", self.refuse("hist", self.array("x.npy", [1.0]), "--region", "1x1+0+0"))

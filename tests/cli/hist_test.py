@@ -342,8 +342,16 @@ class Hist(Case):
     def test_what_is_no_image_of_ours(self):
         volume = tiff([numpy.zeros((4, 4), numpy.uint8)], extra=[(32997, 4, 3)])
         self.assertIn("a volume, of a depth of 3", self.refuse(self.write("v.tif", volume)))
-        for start, name in ((b"GIF89a\1\0\1\0", "GIF"), (b"RIFF\x24\0\0\0WEBPVP8 ", "WebP")):
+        for start, name in ((b"GIF89a\1\0\1\0", "GIF"), (b"RIFF\x24\0\0\0WEBPVP8 ", "WebP"), (b"P5\n4 4\n255\n\0\1", "PGM"),
+                            (b"P6\n4 4\n255\n\0\1", "PPM"), (b"BM\x36\0\0\0", "BMP")):
             self.assertIn("a %s image; " % name, self.refuse(self.write("x", start)))
+        frame = struct.pack(">HHBHHB", 0xffc0, 20, 8, 4, 4, 4) + b"".join(bytes([i, 0x11, 0]) for i in range(1, 5))
+        scan = struct.pack(">HHB", 0xffda, 14, 4) + b"".join(bytes([i, 0]) for i in range(1, 5)) + b"\0\x3f\0"
+        cmyk = b"\xff\xd8\xff\xee\0\x0eAdobe\0\x64\0\0\0\0\0" + frame + scan + b"\xff\xd9"
+        self.assertIn("x.jpg: a JPEG image of CMYK; 'convert ", self.refuse(self.write("x.jpg", cmyk)))
+        for name in ("a.png", "b.png"):
+            self.write(name, png(numpy.zeros((3, 4, 3), numpy.uint8)))
+        self.assertIn("a.png: an image, and --total counts the numbers", self.refuse("--total", "a.png", "b.png"))
 
     def test_tiff_without_libtiff(self):
         """libtiff is loaded when a TIFF is opened, so that a broken libtiff affects nothing else."""

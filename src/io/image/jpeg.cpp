@@ -85,6 +85,10 @@ Image decode_jpeg(std::span<const std::byte> file, const ImageRequest& request) 
   image.format = "jpeg";
   const auto refuse = [&] { throw Error(ErrorKind::usage, fmt::format("a JPEG image that cannot be read: {}", reading.message)); };
   if (!read_header(reading, file)) refuse();
+  if (reading.jpeg.jpeg_color_space == JCS_CMYK || reading.jpeg.jpeg_color_space == JCS_YCCK) {
+    throw Error(ErrorKind::usage,
+                "a JPEG image of CMYK; 'convert FILE -colorspace sRGB x.png' (ImageMagick) makes one of red, green and blue");
+  }
   // Huffman coding takes at least a bit for each 8 x 8 pixels; arithmetic coding may take much less.
   const double most = (reading.jpeg.arith_code != 0 ? 0x1p15 : 512) * static_cast<double>(file.size());
   judge_size(reading.jpeg.image_width, reading.jpeg.image_height, most, file.size(), request.max_pixels);

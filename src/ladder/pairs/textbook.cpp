@@ -88,8 +88,8 @@ std::uint32_t tile_of(const Rung& rung, const Problem& problem, const DeviceInfo
   const std::uint64_t room = std::min(kMaxLocalAll, info.local_bytes);
   const std::uint64_t bytes = problem.y_count * bytes_of_y;
   if (bytes > room) {
-    refuse(fmt::format("local_all wants all of B in local memory: {} bytes, where a group on {} has {}; {} y fit", bytes, info.selector,
-                       room, room / bytes_of_y));
+    refuse(fmt::format("local_all takes all of B in local memory, which is {} bytes; {} have room, {}: {} y", bytes, room,
+                       room < info.local_bytes ? "the most that every device has" : "all that a group has", room / bytes_of_y));
   }
   return static_cast<std::uint32_t>(problem.y_count);
 }
