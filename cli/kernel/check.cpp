@@ -30,7 +30,7 @@ namespace samesum::cli {
 namespace {
 
 struct CheckOptions {
-  std::string file, pattern, size, ladder = "max", identity;
+  std::string file, pattern, size, dtype, ladder = "max", identity;
   std::uint32_t seconds = 60;
   std::uint32_t group = 0, bins = 0;
 };
@@ -188,6 +188,7 @@ int run(Output& out, const CheckOptions& options) {
   }
   if (pattern == "histogram") add({"--data", "uniform"});
   if (pattern == "histogram" && options.bins != 0) add({"--bins", std::to_string(options.bins)});
+  if (!options.dtype.empty()) add({"--dtype", options.dtype});
   if (pattern == "reduce") add({"--ladder", options.ladder});
   if (pattern == "reduce" && !options.identity.empty()) add({"--identity", options.identity});
   const Outcome outcome = run_with(std::move(arguments),
@@ -227,6 +228,7 @@ void add_check(CLI::App& program, Action& action) {
   command->add_option("--pattern", options->pattern, "sum, reduce, histogram, pairs, barrier; by default what its name says")
       ->option_text("PATTERN");
   command->add_option("--size", options->size, "elements that it is run on (default 1000, of pairs 100)")->option_text("N");
+  command->add_option("--dtype", options->dtype, "of sums, reductions and pairs: float32 (default) or another type")->type_name("TYPE");
   command->add_option("--group", options->group, "work-items of a group (default 32, of barriers 8)")
       ->transform(whole_number(1, 1024))
       ->option_text("N");
@@ -238,7 +240,7 @@ void add_check(CLI::App& program, Action& action) {
       ->option_text("N");
   command->footer(R"(Examples:
   samesum check my.cl
-  samesum check my.cl --pattern reduce --ladder 'gcd(a, b)' --identity 0
+  samesum check my.cl --pattern reduce --ladder 'gcd(a, b)' --identity 0 --dtype uint32
 
 Oclgrind interprets the kernel, work-item by work-item, and watches every access:
 where it reads or writes outside of its memory, and where two work-items race. It

@@ -198,6 +198,10 @@ class Ladders(Case):
         for text in (SUM, REDUCE, HISTOGRAM, PAIRS):
             self.write("my.cl", text)
             self.assertIn("no wild access and no data race; its result is right", self.succeed("check", "my.cl"))
+        self.write("my.cl", REDUCE)
+        gcd = ["check", "my.cl", "--ladder", "gcd(a, b)", "--identity", "0"]
+        self.assertIn("nothing was measured: formula, column 1: 'gcd' takes integers", self.refuse(*gcd))
+        self.assertIn("its result is right", self.succeed(*gcd, "--dtype", "uint32"))
         for fault, text in (("data race", HISTOGRAM.replace(b"atomic_add_global32(&counts[data[i] * BINS / 256], 1)", b"counts[data[i]] += 1")),
                             ("Invalid read", SUM.replace(b"i < n", b"i < n + 64")),
                             ("Invalid write", PAIRS.replace(b"c[global_id()] = total", b"c[global_id() + 1000000] = total"))):
