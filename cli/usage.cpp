@@ -102,6 +102,9 @@ std::string words_of(const CLI::App& command, const CLI::ParseError& error) {
   if (const std::size_t at = text.find(" excludes "); at != std::string::npos) {
     return fmt::format("{} and {} cannot be used together", text.substr(0, at), text.substr(at + 10));
   }
+  if (const std::size_t at = text.find(" requires "); at != std::string::npos) {
+    return fmt::format("{0} is for {1}: add {1}, or leave it out", text.substr(0, at), text.substr(at + 10));
+  }
   const CLI::Option* const option = named_first(command, text);
   if (option == nullptr) return text;
   const std::string name = option->get_name();

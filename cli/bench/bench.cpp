@@ -10,6 +10,7 @@
 #include <samesum/bench.hpp>
 #include <samesum/error.hpp>
 
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -122,6 +123,9 @@ int run_sum(Output& out, SumBench options) {
     options.ladder.kernel_name = std::move(kernel.name);
     options.ladder.kernel_source = std::move(kernel.source);
   }
+  check_taken(!options.tile.empty(), "--tile", options.ladder.rungs, {"tile_passes"});
+  check_taken(!options.block.empty(), "--block", options.ladder.rungs, {"tree_passes"});
+  check_taken(options.ladder.result_align != 1, "--result-align", options.ladder.rungs, {"tree_passes", "tile_passes"});
   if (!options.tile.empty()) {
     const TileShape tile = parse_tile(options.tile, "--tile");
     options.ladder.tile = tile.columns;
@@ -153,8 +157,7 @@ int run_sum(Output& out, SumBench options) {
       const bench::Data data = made_data(*kind, type.type, generated_size(options, device), options.seed);
       ladder = bench::sum_ladder(device, as_matrix(options, data.view(), {}), options.ladder);
     } else {
-      if (!options.size.empty()) throw Error(ErrorKind::usage, "--size is for made-up data; a file has its own size");
-      const Elements file = file_to_measure(options.data, options.dtype);
+      const Elements file = file_to_measure(options.data, options.dtype, options.size, options.seed);
       ladder = bench::sum_ladder(device, as_matrix(options, file.view(), file.shape()), options.ladder);
       file.check_unchanged();
     }
@@ -292,7 +295,15 @@ bench::Data made_data(bench::DataKind kind, DType type, std::uint64_t size, std:
   return {kind, type, size, seed};
 }
 
-Elements file_to_measure(const std::string& path, const std::string& dtype) {
+void check_taken(bool given, std::string_view option, const std::vector<std::string>& named, const std::vector<std::string>& takers) {
+  if (!given || named.empty() || std::ranges::find_first_of(named, takers) != named.end()) return;
+  throw Error(ErrorKind::usage,
+              fmt::format("{} is an option of {}, and --variant names others: leave one out", option, fmt::join(takers, ", ")));
+}
+
+Elements file_to_measure(const std::string& path, const std::string& dtype, const std::string& size, std::uint64_t seed) {
+  if (!size.empty()) throw Error(ErrorKind::usage, "--size is for made-up data; a file has its own size");
+  if (seed != 1) throw Error(ErrorKind::usage, "--seed is for made-up data: leave it out with a file");
   InputOptions how;
   how.allow_empty = true;
   if (!dtype.empty()) how.raw = parse_raw_type(dtype);

@@ -26,8 +26,12 @@ std::uint64_t parse_size(const std::string& text, const char* option);
 /// Made-up data. @throws Error (usage) for a distribution that elements of this type do not have.
 bench::Data made_data(bench::DataKind kind, DType type, std::uint64_t size, std::uint64_t seed);
 
-/// The elements of a file; `dtype`: of raw numbers, empty if it has none. @throws Error (usage) also if there are no elements.
-Elements file_to_measure(const std::string& path, const std::string& dtype);
+/// The elements of a file; `dtype`: of raw numbers, empty if it has none. @throws Error (usage) also if there are no elements, and for what
+/// made-up data alone have: the value of --size, and a --seed other than 1.
+Elements file_to_measure(const std::string& path, const std::string& dtype, const std::string& size, std::uint64_t seed);
+
+/// @throws Error (usage) for an option, if it is given, of variants that are not among those that --variant names; none are all.
+void check_taken(bool given, std::string_view option, const std::vector<std::string>& named, const std::vector<std::string>& takers);
 
 /// The tiles of --tile: "8", or "4x16" as rows and columns. @throws Error (usage) that names `option`.
 struct TileShape {

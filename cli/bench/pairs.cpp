@@ -146,12 +146,16 @@ int run(Output& out, PairsBench options) {
       throw Error(ErrorKind::usage, "--size and --y are for made-up data; files have their own size");
     }
     if (options.data.size() > 2) throw Error(ErrorKind::usage, "--data takes a file for x, and once more one for y");
-    for (const std::string& name : options.data) files.push_back(file_to_measure(name, options.dtype));
+    for (const std::string& name : options.data) files.push_back(file_to_measure(name, options.dtype, "", ladder_options.seed));
     const auto flat = [](const Elements& file) { return file.view().reshaped({file.view().size()}); };
     ladder_options.a = flat(files.front());
     ladder_options.b = flat(files.back());
     ladder_options.type = files.front().type();
   }
+  const std::vector<std::string> blocks = {"register_blocks", "compensated"};
+  check_taken(ladder_options.items != 0, "--items", ladder_options.rungs, blocks);
+  check_taken(ladder_options.tile != 0, "--tile", ladder_options.rungs, blocks);
+  check_taken(ladder_options.parts != 0, "--parts", ladder_options.rungs, {"register_blocks", "compensated", "exact"});
   if (options.group == "best") {
     ladder_options.best_group = true;
   } else if (!options.group.empty()) {

@@ -153,8 +153,7 @@ bench::ReduceBench measure(const Device& device, const ReduceBench& options) {
     const bench::Data data = made_data(bench::parse_data_kind(options.data), type, size, options.seed);
     return bench::measure_reductions(device, data.view(), options.options);
   }
-  if (!options.size.empty()) throw Error(ErrorKind::usage, "--size is for made-up data; a file has its own size");
-  const Elements file = file_to_measure(options.data, options.dtype);
+  const Elements file = file_to_measure(options.data, options.dtype, options.size, options.seed);
   const Array all = file.view();
   const bench::ReduceBench result = bench::measure_reductions(device, all.rank() == 1 ? all : all.reshaped({all.size()}), options.options);
   file.check_unchanged();
@@ -163,6 +162,7 @@ bench::ReduceBench measure(const Device& device, const ReduceBench& options) {
 
 int run(Output& out, ReduceBench options) {
   set_ladder(options.options, options.identity);
+  check_taken(!options.tile.empty(), "--tile", options.options.variants, {"tile_passes"});
   if (!options.tile.empty()) {
     const TileShape tile = parse_tile(options.tile, "--tile");
     options.options.tile_rows = tile.rows;

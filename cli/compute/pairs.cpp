@@ -153,6 +153,8 @@ int run(Output& out, PairsOptions options) {
   }
   options.pairs.combine = operator_of(options, options.texts.math());
   options.pairs.accuracy = parse_pair_accuracy(options.accuracy);
+  if (options.pairs.accuracy != PairAccuracy::fast && (options.pairs.combine || options.pairs.reduction != PairReduction::sum))
+    refuse("--accuracy is that of sums: leave it out with another --reduce, and with --combine");
   std::vector<std::pair<std::string, std::string>> named_files;
   std::vector<std::string> files = {options.a, options.b, options.weights};
   for (const std::string& text : options.of_y) files.push_back(named_files.emplace_back(split_named(text, "--of-y")).second);
@@ -182,8 +184,8 @@ int run(Output& out, PairsOptions options) {
                                               a.complex() ? a.name() : b.name(), a.complex() ? b.name() : a.name()));
   }
   if (components_of(b) != options.pairs.components) {
-    throw Error(ErrorKind::usage,
-                fmt::format("{} has vectors of {} components, {} of {}", a.name(), options.pairs.components, b.name(), components_of(b)));
+    throw Error(ErrorKind::usage, fmt::format("{} has vectors of {}, {} of {}", a.name(), counted(options.pairs.components, "component"),
+                                              b.name(), components_of(b)));
   }
   std::optional<Elements> weights;
   if (!options.weights.empty()) options.pairs.weights = weights.emplace(Elements::aligned(options.weights)).view();

@@ -138,7 +138,8 @@ void draw(Output& out, const Chart& chart, bool logarithmic, std::uint32_t width
 
 void draw(Output& out, const CharacterCounts& counts, bool logarithmic, std::uint32_t width) {
   draw_lines(out, counts.names, counts.counts, logarithmic, width);
-  out.print("  {}\n", out.dim(counted(counts.others, "other byte")));
+  constexpr std::size_t kBytes = 256;  // if each has its name, there are no others
+  if (counts.names.size() < kBytes) out.print("  {}\n", out.dim(counted(counts.others, "other byte")));
 }
 
 void draw_tiles(Output& out, const std::vector<Chart>& tiles, bool logarithmic, std::uint32_t width) {

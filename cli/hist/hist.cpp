@@ -207,6 +207,14 @@ int run_characters(Output& out, const HistOptions& options, const std::string& p
   for (const std::string& file : options.input.files) {
     if (is_npy(file))
       refuse(fmt::format("{}: {} counts the bytes of a text, and this is a .npy file: leave it out", shown_name(file), given));
+    if (is_image(file))
+      refuse(fmt::format("{}: {} counts the bytes of a text, and this is an image: leave it out", shown_name(file), given));
+  }
+  if (options.by_channel || options.alpha || options.page != 0 || options.input.of_text()) {
+    refuse(
+        fmt::format("{} counts the bytes of a text as they are: leave out what is for images (--by-channel, --alpha, --page) and for "
+                    "tables (--column, --missing, --sep and their like)",
+                    given));
   }
   const CharacterMap map = options.characters ? CharacterMap::bytes() : CharacterMap::letters(options.letters);
   InputOptions raw;
@@ -345,6 +353,8 @@ int run(Output& out, const HistOptions& options) {
     const std::string image = path == "-" ? image_from_standard_input() : is_image(path) ? path : "";
     if (!image.empty() && (!options.compare.empty() || options.weighted()))
       refuse("--compare and --weights are for numbers, not for images");
+    if (!image.empty() && options.input.of_text())
+      refuse(fmt::format("{}: an image, and --column, --header, --missing and their like are for text: leave them out", shown_name(path)));
     if (!image.empty()) return run_image(out, options, image);
   }
   if (options.by_channel || options.alpha || options.page != 0 || options.max_pixels != HistOptions().max_pixels) {

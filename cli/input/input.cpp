@@ -102,6 +102,12 @@ void Input::complete() {
   files = {"-"};
 }
 
+bool Input::of_text() const {
+  const auto given = [](const std::string& text) { return !text.empty(); };
+  return !columns.empty() || all_columns || header || no_header || !missing.empty() || given(separator) || given(decimal) ||
+         given(thousands) || skip_lines != 0;
+}
+
 InputOptions Input::options() const {
   require(std::ranges::count(files, "-") <= 1, "standard input ('-') is named twice, but can be read only once");
   require(!header || !no_header, "--header and --no-header cannot be used together");
@@ -272,7 +278,8 @@ std::vector<NamedSource> Input::sources() const {
       sources.push_back({file, [*this, file, how = options()] { return open(file, how); }});
       continue;
     }
-    require(columns.empty() && !all_columns, fmt::format("{} is an image, and --column is for texts: leave it out", shown_name(file)));
+    require(!of_text(), fmt::format("{} is an image, and --column is for texts, as are --header, --missing and their like: leave them out",
+                                    shown_name(file)));
     for (NamedSource& channel : channels_of(file, selection)) {
       sources.push_back({channel.name, [*this, open_channel = channel.open] { return prepared(open_channel()); }});
     }

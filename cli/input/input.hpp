@@ -72,6 +72,8 @@ struct Input {
   /// Bytes of all elements that can be summed in place. Opens every file, so that a bad one is found before a long sum begins; pipes and
   /// standard input are not read.
   std::uint64_t resident_bytes() const;
+  /// Whether an option is given that is for texts alone.
+  bool of_text() const;
   /// Whether any input can be read only once.
   bool has_stream() const;
   /// Whether all inputs can be summed in place, and so read again.

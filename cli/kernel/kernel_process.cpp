@@ -127,9 +127,10 @@ class Child {
 }  // namespace
 
 void add_options(CLI::App& command, UserKernelOptions& options) {
-  command.add_option("--kernel", options.path, "a kernel of your own as one more variant")->type_name("FILE");
+  CLI::Option* const kernel = command.add_option("--kernel", options.path, "a kernel of your own as one more variant")->type_name("FILE");
   command.add_option("--kernel-seconds", options.seconds, "that it may take in all (default 60)")
       ->check(number_from(1, 1u << 20))
+      ->needs(kernel)
       ->option_text("N");
 }
 

@@ -126,6 +126,7 @@ std::string byte_size(std::uint64_t bytes) {
     size /= 1024;
     ++unit;
   }
+  if (bytes == 1) return "1 byte";
   return fmt::format("{:.{}f} {}", size, size < 10 && size != std::floor(size) ? 1 : 0, kUnits[unit]);
 }
 

@@ -50,6 +50,19 @@ class Bench(Case):
             self.assertIn("empty.bin: there are no elements in it", self.refuse("bench", command, "--data", "empty.bin", "--device", "cpu"))
         self.assertIn("--seconds takes a number from 1e-06 to 1000000, not '-1'", self.refuse("bench", "sum", "--seconds", "-1").replace("1e+06", "1000000"))
         self.assertIn("--group takes a number of work-items such as 256, or best, not 'foo'", self.refuse("bench", "pairs", "--group", "foo"))
+        for words, option, taker in ((["sum", "--tile", "4x16", "--variant", "exact_blocks"], "--tile", "tile_passes"),
+                                     (["sum", "--block", "8x32", "--variant", "tile_passes"], "--block", "tree_passes"),
+                                     (["reduce", "--ladder", "max", "--tile", "4x16", "--variant", "sequential"], "--tile", "tile_passes"),
+                                     (["pairs", "--items", "3", "--variant", "serial"], "--items", "register_blocks")):
+            self.assertIn("%s is an option of %s" % (option, taker), self.refuse("bench", *words, "--device", "cpu"))
+        self.array("one.npy", [3.5])
+        for command in (["sum"], ["reduce", "--ladder", "max"], ["pairs"]):
+            self.assertIn("--seed is for made-up data", self.refuse("bench", *command, "--data", "one.npy", "--seed", "5", "--device", "cpu"))
+            self.assertIn("--kernel-seconds is for --kernel: add --kernel, or leave it out",
+                          self.refuse("bench", *command, "--kernel-seconds", "5", "--device", "cpu"))
+        row = self.json("bench", "reduce", "--ladder", "max", "--variant", "tree_passes", "--data", "one.npy", *self.few()[2:-2])["operations"][0]
+        self.assertEqual((row["verdict"], row.get("seconds")), ("right", None))
+        self.assertIn("reading 3 bytes has no rate: measure with 32 or more", self.refuse("bench", "ceiling", "--device", "cpu", "--size", "3"))
         found = self.run_program("bench", "pairs", "--size", "100", "--y", "20000", "--variant", "local_all", *self.few()[2:-2])
         self.assertIn("local_all takes all of B in local memory, which is 80000 bytes; 49152 have room, the most that every device has: 12288 y",
                       found.stderr.decode())

@@ -351,6 +351,12 @@ class Hist(Case):
         self.assertIn("x.jpg: a JPEG image of CMYK; 'convert ", self.refuse(self.write("x.jpg", cmyk)))
         for name in ("a.png", "b.png"):
             self.write(name, png(numpy.zeros((3, 4, 3), numpy.uint8)))
+        self.write("t.txt", b"abc\n")
+        for options in (["--characters", "--by-channel"], ["--characters", "--column", "1"], ["--characters", "--sep", ";"], ["--letters", "4", "--missing", "x"]):
+            self.assertIn(options[0] + " counts the bytes of a text as they are", self.refuse("t.txt", *options))
+        self.assertNotIn("other byte", self.run_program("t.txt", "--characters").stdout.decode())
+        self.assertIn("a.png: --letters counts the bytes of a text, and this is an image", self.refuse("a.png", "--letters", "3"))
+        self.assertIn("a.png: an image, and --column, --header", self.refuse("a.png", "--header"))
         self.assertIn("a.png: an image, and --total counts the numbers", self.refuse("--total", "a.png", "b.png"))
 
     def test_tiff_without_libtiff(self):

@@ -82,11 +82,12 @@ class Pairs(Case):
         self.array("a.npy", [1.0])
         self.array("b.npy", [1e300, 1.0, -1e300])
         self.assertEqual(self.succeed("pairs", "a.npy", "b.npy", "--accuracy", "exact").split(), ["1"])
+        self.assertIn("--accuracy is that of sums", self.refuse("pairs", "a.npy", "b.npy", "--accuracy", "exact", "--reduce", "max"))
 
     def test_refusals(self):
         self.array("a.npy", [1, 2, 3, 4])
         self.matrix("b.npy", [[1, 2]], "d")
-        self.assertIn("vectors of 1 components, b.npy of 2", self.refuse("pairs", "a.npy", "b.npy"))
+        self.assertIn("vectors of 1 component, b.npy of 2", self.refuse("pairs", "a.npy", "b.npy"))
         self.array("f.npy", [1], "f")
         self.assertIn("a.npy, f.npy: ", self.refuse("pairs", "a.npy", "f.npy"))
         self.assertIn("t.csv of 2", self.refuse("pairs", "a.npy", self.write("t.csv", b"a,b\n1,2\n")))

@@ -28,6 +28,8 @@ void tell(const Effort& effort, const std::string& what) {
   if (effort.progress) effort.progress(what);
 }
 
+constexpr std::uint64_t kLeast = 32;  // bytes: the longest load
+
 std::vector<std::uint64_t> sizes_for(const DeviceInfo& info, const CeilingOptions& options) {
   // At most a quarter of the memory, and no more than is informative.
   const std::uint64_t most = std::uint64_t{info.is_cpu ? 1u : 4u} << 30;
@@ -38,7 +40,7 @@ std::vector<std::uint64_t> sizes_for(const DeviceInfo& info, const CeilingOption
   }
   if (sizes.empty()) sizes.push_back(room);
   for (const std::uint64_t bytes : sizes) {
-    if (bytes == 0) throw Error(ErrorKind::usage, "0 bytes cannot be read at any rate");
+    if (bytes < kLeast) throw Error(ErrorKind::usage, fmt::format("reading {} bytes has no rate: measure with {} or more", bytes, kLeast));
     if (bytes > info.max_allocation_bytes || bytes > info.memory_bytes) {
       throw Error(ErrorKind::usage, fmt::format("{} bytes do not fit: {} has {} bytes of memory, {} in one allocation", bytes,
                                                 info.selector, info.memory_bytes, info.max_allocation_bytes));

@@ -80,7 +80,7 @@ class Run {
       candidate.call();
       row.verdict = candidate.is_right() ? Verdict::right : Verdict::wrong;
       if (row.verdict == Verdict::right) {
-        time(candidate, reader, row);
+        if (candidate.timer) time(candidate, reader, row);
       } else if (row.reason.empty()) {
         row.reason = "another result than the CPU's";
       }
@@ -178,8 +178,9 @@ class Run {
           }
           return row.reason.empty();
         };
+        if (variant->plan().rounds.empty()) return candidate;  // one element: there is nothing to launch
         candidate.timer = device_timer(device, candidate.call);
-        if (source.empty() && !variant->plan().rounds.empty()) {
+        if (source.empty()) {
           variant->launch();
           row.rounds = reduction::time_rounds(*variant, device, options_.effort);
         }

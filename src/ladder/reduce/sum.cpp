@@ -61,7 +61,9 @@ device::Memory upload(device::Device& device, const Matrix& matrix) {
 
 void check_textbook_type(DType type) {
   if (type != DType::float32 && type != DType::float64) {
-    throw Error(ErrorKind::usage, fmt::format("the textbook adds up float32 and float64, not {}", name_of(type)));
+    throw Error(
+        ErrorKind::usage,
+        fmt::format("the textbook adds up float32 and float64, not {}; 'bench reduce --ladder sum' adds up integers", name_of(type)));
   }
 }
 
