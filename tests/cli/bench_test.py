@@ -303,6 +303,9 @@ class Bench(Case):
         self.assertIn("of ceiling", self.succeed("bench", "pairs", "--device", "cpu", "--size", "2^8", "--runs", "1", "--seconds", "0.1"))
         self.assertIn("is no rung", self.refuse("bench", "pairs", "--device", "cpu", "--variant", "magic"))
         for device in [device["selector"] for device in self.json("devices")["devices"] if device["selector"] != "cpu"][:1]:
+            for few in ("1", "3", "25"):  # of blocks that hold more
+                rows = self.json("bench", "pairs", "--device", device, "--size", few, "--runs", "1", "--variant", "register_blocks")["variants"]
+                self.assertEqual({row["verdict"] for row in rows}, {"right"})
             capped = self.json("bench", "pairs", "--device", device, "--size", "300", "--runs", "1", "--registers", "64", "--variant", "register_blocks")
             self.assertIn("resident=4", capped["variants"][-1]["configuration"])
             textbook = {"naive", "local_all", "local_tiled", "vec4", "vec8", "vec8_local", "vec8_both", "vec8_tile"}
