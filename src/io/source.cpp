@@ -112,6 +112,10 @@ std::unique_ptr<Source> open(const std::string& path, const InputOptions& option
     return io::npy_source(std::move(stream), std::move(npy));
   }
   if (options.raw) {
+    // Of a pipe what is behind a long offset is not known yet.
+    const bool known = file || start.size() < io::kRecognizedBytes;
+    if (known && part.offset != 0 && !part.count && !options.allow_empty && (file ? stream->size() : start.size()) == part.offset)
+      refuse(fmt::format("nothing is behind its first {} bytes, which are skipped (--allow-empty takes that for no numbers)", part.offset));
     if (file && !options.raw->big_endian) return in_file(ArrayFile(path, options.raw->type, part), "raw");
     return io::raw_source(std::move(stream), *options.raw, part);
   }

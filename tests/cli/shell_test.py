@@ -231,6 +231,11 @@ class Shell(Case):
         self.assertEqual((result.returncode, result.stdout), (2, b""))
         for arguments in (["empty"], ["comments"], ["--column", "a", "header.csv"], ["-"], ["--dtype", "f8", "empty"], ["--dtype", ">f8", "-"]):
             self.assertEqual(self.succeed("sum", "--allow-empty", *arguments, input=b""), "0\n", arguments)
+        self.write("head", b"1234")
+        for arguments, piped in ((["--dtype", "u1", "--offset", "4", "head"], b""), (["--dtype", "u1", "--offset", "4", "-"], b"1234")):
+            self.assertIn("nothing is behind its first 4 bytes, which are skipped (--allow-empty", self.refuse("sum", *arguments, input=piped))
+            for allowed in (["--allow-empty"], ["--count", "0"]):
+                self.assertEqual(self.succeed("sum", *allowed, *arguments, input=piped), "0\n")
         self.assertEqual(self.plain("sum", self.array("none.npy", [])), "0")  # which says that there is nothing
 
     def test_nothing_compressed(self):
