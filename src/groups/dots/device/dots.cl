@@ -142,7 +142,7 @@ FN void find_steps(GLOBAL const ulong* axes, uint count, ulong first, ulong step
 #define ROW (TILE + 1)  // in local memory: rows begin in different banks
 #define LOADS (TILE * STEPS / GROUP_SIZE)
 #define SIDE (TILE / EACH)
-KERNEL FIXED_GROUP(GROUP_SIZE, 4)
+KERNEL FIXED_GROUP(GROUP_SIZE, 2)
 void dots_tiles(GLOBAL const uchar* a, ulong a_offset, GLOBAL const uchar* b, ulong b_offset, GLOBAL ulong* words, uint both_axes, uint row_axes,
                 uint column_axes, uint summed_axes, ulong rows, ulong columns, ulong steps, ulong first_tile, int a_across, int b_across,
                 GLOBAL ulong* to, ulong to_offset, GLOBAL ulong* pending, ulong capacity) {
